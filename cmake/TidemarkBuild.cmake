@@ -1,0 +1,71 @@
+# How every target of Tidemark is compiled: C++20, warnings as errors, one set of helpers.
+#
+#   tm_library(NAME tm_wal ROLE core|driver SOURCES ... DEPS ...)
+#   tm_test(NAME wal_format_test LABELS unit SOURCES ... DEPS ... [ARGS ...] [TIMEOUT s])
+#
+# ROLE core: no Asio, ZooKeeper, librdkafka, RocksDB, clock or thread header; tests/dependencies checks it.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+
+set(TIDEMARK_SANITIZE "" CACHE STRING "sanitizers, comma separated: address,undefined or thread")
+if(TIDEMARK_SANITIZE)
+  add_compile_options(-fsanitize=${TIDEMARK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${TIDEMARK_SANITIZE})
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+find_program(LLD_PROGRAM NAMES ld.lld ld.lld-14)
+if(NOT LLD_PROGRAM)
+  find_program(GOLD_PROGRAM ld.gold)
+  if(GOLD_PROGRAM)
+    add_link_options(-fuse-ld=gold)
+  endif()
+endif()
+
+add_library(tm_warnings INTERFACE)
+target_compile_options(tm_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wimplicit-fallthrough
+                                             -Wswitch -Werror)
+
+# Names of the core targets, for the dependency check.
+set_property(GLOBAL PROPERTY TM_CORE_TARGETS "")
+
+function(tm_library)
+  cmake_parse_arguments(ARG "" "NAME;ROLE" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  if(NOT ARG_ROLE MATCHES "^(core|driver)$")
+    message(FATAL_ERROR "tm_library(${ARG_NAME}): ROLE must be core or driver")
+  endif()
+  if(ARG_SOURCES)
+    add_library(${ARG_NAME} STATIC ${ARG_SOURCES})
+    target_include_directories(${ARG_NAME} PUBLIC ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${ARG_NAME} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_PRIVATE_DEPS} tm_warnings)
+    if(ARG_ROLE STREQUAL "core")
+      set_property(GLOBAL APPEND PROPERTY TM_CORE_TARGETS ${ARG_NAME})
+    endif()
+  else()
+    add_library(${ARG_NAME} INTERFACE)
+    target_include_directories(${ARG_NAME} INTERFACE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${ARG_NAME} INTERFACE ${ARG_DEPS})
+  endif()
+endfunction()
+
+function(tm_test)
+  cmake_parse_arguments(ARG "" "NAME;TIMEOUT" "SOURCES;DEPS;LABELS;ARGS;PROPERTIES" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${ARG_NAME} ${ARG_SOURCES})
+  target_include_directories(${ARG_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} tm_warnings GTest::gmock GTest::gtest_main)
+  add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME} ${ARG_ARGS})
+  set_tests_properties(${ARG_NAME} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ${ARG_PROPERTIES})
+endfunction()
