@@ -7,7 +7,8 @@
 
 namespace tidemark::detail {
 
-[[noreturn]] void assertion_failed(const char* condition, const std::string& values, const char* file, int line);
+[[noreturn]] void assertion_failed(const char* condition, const std::string& values, const char* file,
+                                   int line);
 
 template <typename... Values>
 std::string describe_values(const Values&... values) {

@@ -72,11 +72,11 @@ class [[nodiscard]] Result<void, E> {
 using Status = Result<void>;
 
 // Returns the error of `expression` from the enclosing function, if it has one.
-#define TM_TRY(expression)                                               \
-  do {                                                                   \
-    if (auto tm_try_status = (expression); !tm_try_status.ok()) {        \
-      return tm_try_status.error();                                      \
-    }                                                                    \
+#define TM_TRY(expression)                                        \
+  do {                                                            \
+    if (auto tm_try_status = (expression); !tm_try_status.ok()) { \
+      return tm_try_status.error();                               \
+    }                                                             \
   } while (false)
 
 }  // namespace tidemark

@@ -1,0 +1,96 @@
+// One replica's end of a WAL stream: it tails the stream and, where the replica is the owner, opens an
+// incarnation by a fence and appends. Lives on the region's worker; not thread-safe.
+//
+//   Tailing --open()--> Opening --own fence read--> Owning --any doubt--> Tailing
+//
+// There is one recovery path: whatever goes wrong with an append (an error, a gap, an offset other than the
+// expected one, a lost report), the incarnation ends, on_ended() is called, and the truth is read from the
+// log like any other reader does. Opening again settles what was in flight.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/scheduler.h"
+#include "wal/log.h"
+#include "wal/reader_rule.h"
+#include "wal/record.h"
+
+namespace tidemark {
+
+enum class EndReason : uint8_t {
+  Fenced,          // A newer incarnation owns the stream; nothing in flight will ever count.
+  OutcomeUnknown,  // What was in flight may or may not count: reading decides.
+  Stopped,         // stop_owning() was called.
+  Sealed,          // The stream is sealed.
+  MapTooOld,       // open(): the stream has a fence of a newer region map.
+};
+
+// Called on the worker's loop, never from inside a call of Wal.
+class WalListener {
+ public:
+  virtual ~WalListener() = default;
+
+  // Every valid body, fence and seal, in order, exactly once per Wal: read from the log, or one's own
+  // append once it is durable. `state` is the reader's state after it.
+  virtual void on_record(Offset at, const WalRecord& record, const ReaderState& state) = 0;
+
+  // All valid records before the fence at `incarnation` have been delivered; append() may be called.
+  virtual void on_opened(Offset incarnation) = 0;
+
+  // The incarnation, or the attempt to open, is over. No append of it is called back any more; those that
+  // count after all come by on_record().
+  virtual void on_ended(EndReason reason) = 0;
+
+  // The tail has reached the durable end as it was when asked; a standby is up to date.
+  virtual void on_caught_up(Offset end) = 0;
+
+  // The stream can not be used (Refused, Trimmed). Final: the Wal does nothing more.
+  virtual void on_failed(const LogFailure& failure) = 0;
+};
+
+struct WalOptions {
+  size_t in_flight_bytes_max = size_t{8} << 20;
+  size_t read_bytes = size_t{1} << 20;
+  Micros retry_delay{50'000};  // After Unavailable.
+};
+
+class Wal {
+ public:
+  // Tails `log` from `start` (a checkpoint's state, or the default for the beginning).
+  // REQUIRES: listener, scheduler outlive the Wal.
+  Wal(StreamId stream, std::unique_ptr<Log> log, ReaderState start, Scheduler& scheduler,
+      WalListener& listener, WalOptions options = {});
+  ~Wal();
+  Wal(const Wal&) = delete;
+  Wal& operator=(const Wal&) = delete;
+
+  // Reads to the end, appends a fence, reads up to it; then on_opened(), or on_ended().
+  // `nonce` must be unique to this attempt. REQUIRES: not opening or owning.
+  void open(MapVersion version, uint64_t nonce);
+
+  // Appends to the stream at the returned offset, if it will count at all. on_record() follows once it is
+  // durable and all before it are. REQUIRES: owning, can_append().
+  Offset append(RecordKind kind, std::string_view payload);
+
+  // False while more than in_flight_bytes_max are in flight: the caller groups more into the next record.
+  bool can_append() const;
+  bool owning() const;
+
+  // Gives up the incarnation: on_ended(Stopped) follows. Late appends may still land and count.
+  void stop_owning();
+
+  // Discards the log before `begin`.
+  void trim(Offset begin);
+
+  // A reader of the same stream from a position at or after this Wal's start, with the fence in force
+  // there: for queues that fell behind. Starts at the nearest known state at or before `from`.
+  ReaderState state_at(Offset from) const;
+  Log& log();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tidemark
