@@ -1,6 +1,7 @@
 // The domain's quantities, each a type of its own: no call takes two bare integers.
 #pragma once
 
+#include <bit>
 #include <compare>
 #include <cstdint>
 #include <ostream>
@@ -54,7 +55,7 @@ struct ShardCount {
   auto operator<=>(const ShardCount&) const = default;
 
   ShardId shard_of(uint64_t hash) const {
-    return ShardId{static_cast<uint32_t>((static_cast<unsigned __int128>(hash) * value) >> 64)};
+    return ShardId{value <= 1 ? 0 : static_cast<uint32_t>(hash >> (64 - std::countr_zero(value)))};
   }
   ShardRange all() const { return {ShardId{0}, ShardId{value}}; }
 };
