@@ -12,10 +12,10 @@ namespace tidemark {
 // Where a reader stands. Checkpoints and progress records carry one: a reader may start only with the
 // fence in force, else it would believe the first incarnation it meets.
 struct ReaderState {
-  Offset next;                        // Of the next record to judge.
-  std::optional<Offset> incarnation;  // The fence in force; none before the first, or when it has ended.
-  MapVersion fence_version;           // The highest map version of a valid fence so far.
-  bool sealed = false;                // Nothing after a seal counts.
+  Offset next{};                        // Of the next record to judge.
+  std::optional<Offset> incarnation{};  // The fence in force; none before the first, or when it has ended.
+  MapVersion fence_version{};           // The highest map version of a valid fence so far.
+  bool sealed = false;                  // Nothing after a seal counts.
   auto operator<=>(const ReaderState&) const = default;
 };
 
@@ -34,12 +34,15 @@ class ReaderRule {
 
   const ReaderState& state() const { return state_; }
 
-  // Judges the record at state().next and moves on. An ignored record of the incarnation in force ends
-  // that incarnation: all is ignored until the next valid fence.
-  // Error: the record belongs to another stream; the log must be refused.
+  // Judges the record at state().next and moves on. A void record, whoever wrote it, ends the incarnation in
+  // force: all is void until the next valid fence. It must: where it lies, the owner meant something else to
+  // lie, and if that was lost, what the owner sent after it would lie where it expects to.
+  // Error: the record belongs to another stream; the log must be refused, and the state is as before.
   Result<Verdict> step(const RecordHeader& header);
 
  private:
+  Verdict judge(const RecordHeader& header) const;
+
   StreamId stream_;
   ReaderState state_;
 };

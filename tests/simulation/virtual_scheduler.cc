@@ -1,0 +1,41 @@
+#include "tests/simulation/virtual_scheduler.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace tidemark {
+
+void VirtualScheduler::post_after(Micros delay, std::function<void()> task) {
+  TM_ASSERT(delay.value >= 0, delay);
+  tasks_.push({Micros{now_.value + delay.value}, sequence_++, std::move(task)});
+}
+
+bool VirtualScheduler::run_one() {
+  if (tasks_.empty()) return false;
+  // top() is const, but the task is popped at once: moving its function out spoils no order.
+  auto run = std::move(const_cast<Task&>(tasks_.top()).run);
+  now_ = std::max(now_, tasks_.top().at);
+  tasks_.pop();
+  run();
+  return true;
+}
+
+void VirtualScheduler::run() {
+  while (run_one()) {
+  }
+}
+
+void VirtualScheduler::run_until(Micros end) {
+  while (!tasks_.empty() && tasks_.top().at <= end) run_one();
+  now_ = std::max(now_, end);
+}
+
+bool VirtualScheduler::run_while_not(const std::function<bool()>& condition) {
+  while (!condition()) {
+    if (!run_one()) return false;
+  }
+  return true;
+}
+
+}  // namespace tidemark
