@@ -1,0 +1,317 @@
+#include "net/tcp_transport.h"
+
+#include <array>
+#include <asio/connect.hpp>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/read.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/write.hpp>
+#include <map>
+
+#include "base/assert.h"
+#include "net/frame.h"
+#include "proto/messages.pb.h"
+
+namespace tidemark {
+
+namespace {
+
+using asio::ip::tcp;
+
+std::pair<std::string, std::string> split_address(const Address& address) {
+  size_t colon = address.value.rfind(':');
+  if (colon == std::string::npos) return {address.value, ""};
+  std::string host = address.value.substr(0, colon);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  return {host, address.value.substr(colon + 1)};
+}
+
+std::chrono::microseconds chrono(Micros span) {
+  return std::chrono::microseconds(span.value);
+}
+
+}  // namespace
+
+class Connection;
+
+class TcpTransport::Impl : public std::enable_shared_from_this<Impl> {
+ public:
+  Impl(AsioLoop& on, TcpOptions with)
+      : loop(on), options(std::move(with)), acceptor_(loop.context()), resolver_(loop.context()) {}
+
+  Status listen();
+  void accept();
+  void stop();
+  void send(const Address& to, MessagePtr message);
+  size_t unsent_bytes(const Address& to) const;
+
+  // Told by connections.
+  void received(const Address& from, MessagePtr message) {
+    if (handlers.on_message) handlers.on_message(from, std::move(message));
+  }
+  void closed(const Address& peer, const Connection* connection);
+
+  AsioLoop& loop;
+  TcpOptions options;
+  Handlers handlers;
+  Address address;
+  bool stopped = false;
+
+ private:
+  std::shared_ptr<Connection> connect(const Address& to);
+
+  tcp::acceptor acceptor_;
+  tcp::resolver resolver_;
+  std::map<Address, std::shared_ptr<Connection>> connections_;
+  uint64_t incoming_count_ = 0;
+};
+
+// One connection, either way. It ends itself on any error and then tells its owner once.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<TcpTransport::Impl> owner, Address peer, tcp::socket socket)
+      : owner_(owner),
+        loop_(owner->loop),
+        peer_(std::move(peer)),
+        socket_(std::move(socket)),
+        deadline_(loop_.context()),
+        unsent_bytes_max_(owner->options.unsent_bytes_max),
+        cluster_(owner->options.cluster) {}
+
+  tcp::socket& socket() { return socket_; }
+  size_t unsent_bytes() const { return writing_.size() + waiting_.size(); }
+
+  // Closes unless cancelled by the next stage.
+  void set_deadline(Micros span) {
+    deadline_.expires_after(chrono(span));
+    deadline_.async_wait([self = shared_from_this()](const asio::error_code& error) {
+      if (!error) self->close();
+    });
+  }
+
+  // The socket is connected: says hello, and reads.
+  void start() {
+    auto owner = owner_.lock();
+    if (!owner || closed_) return;
+    asio::error_code ignored;
+    socket_.set_option(tcp::no_delay(true), ignored);
+    pb::Message hello;
+    hello.mutable_hello()->set_major(kProtocolMajor);
+    hello.mutable_hello()->set_minor(kProtocolMinor);
+    hello.mutable_hello()->set_cluster(cluster_);
+    hello.mutable_hello()->set_name(owner->options.name);
+    std::string first;
+    append_frame(first, hello);
+    waiting_.insert(0, first);
+    connected_ = true;
+    set_deadline(owner->options.handshake_timeout);
+    write();
+    read();
+  }
+
+  void send(const pb::Message& message) {
+    if (closed_ || unsent_bytes() > unsent_bytes_max_) return;
+    append_frame(waiting_, message);
+    if (connected_) write();
+  }
+
+  void close() {
+    if (closed_) return;
+    closed_ = true;
+    deadline_.cancel();
+    asio::error_code ignored;
+    socket_.close(ignored);
+    if (auto owner = owner_.lock()) owner->closed(peer_, this);
+  }
+
+ private:
+  void write() {
+    if (closed_ || !writing_.empty() || waiting_.empty()) return;
+    writing_.swap(waiting_);
+    asio::async_write(socket_, asio::buffer(writing_),
+                      [self = shared_from_this()](const asio::error_code& error, size_t) {
+                        self->writing_.clear();
+                        if (error) return self->close();
+                        self->write();
+                      });
+  }
+
+  void read() {
+    socket_.async_read_some(asio::buffer(input_),
+                            [self = shared_from_this()](const asio::error_code& error, size_t size) {
+                              if (error) return self->close();
+                              self->parser_.feed({self->input_.data(), size});
+                              if (self->take_messages()) self->read();
+                            });
+  }
+
+  bool take_messages() {
+    while (!closed_) {
+      Result<MessagePtr> next = parser_.next();
+      if (!next.ok()) {
+        close();
+        return false;
+      }
+      if (!*next) return true;
+      if (!handle(*next)) {
+        close();
+        return false;
+      }
+    }
+    return false;
+  }
+
+  bool handle(const MessagePtr& message) {
+    if (!greeted_) {
+      const pb::Hello& hello = message->hello();
+      bool ours = message->has_hello() && hello.major() == kProtocolMajor &&
+                  (hello.cluster() == cluster_ || hello.cluster() == 0 || cluster_ == 0);
+      if (!ours) return false;
+      greeted_ = true;
+      deadline_.cancel();
+      parser_.set_frame_bytes_max(kFrameBytesMax);
+      return true;
+    }
+    if (message->has_hello()) return false;
+    auto owner = owner_.lock();
+    if (!owner || owner->stopped) return false;
+    owner->received(peer_, message);
+    return true;
+  }
+
+  std::weak_ptr<TcpTransport::Impl> owner_;
+  AsioLoop& loop_;
+  Address peer_;
+  tcp::socket socket_;
+  asio::steady_timer deadline_;
+  size_t unsent_bytes_max_;
+  uint64_t cluster_;
+  bool connected_ = false;
+  bool greeted_ = false;
+  bool closed_ = false;
+  std::string writing_;
+  std::string waiting_;
+  std::array<char, 65536> input_;
+  FrameParser parser_;
+};
+
+Status TcpTransport::Impl::listen() {
+  if (options.listen.value.empty()) return {};
+  auto [host, port] = split_address(options.listen);
+  asio::error_code error;
+  auto found = resolver_.resolve(host, port, tcp::resolver::passive, error);
+  if (!error && found.empty()) error = asio::error::host_not_found;
+  if (!error) {
+    tcp::endpoint endpoint = found.begin()->endpoint();
+    acceptor_.open(endpoint.protocol(), error);
+    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
+  }
+  if (error) return Error{"can't listen on " + options.listen.value + ": " + error.message()};
+  address = Address{host + ":" + std::to_string(acceptor_.local_endpoint().port())};
+  accept();
+  return {};
+}
+
+void TcpTransport::Impl::accept() {
+  acceptor_.async_accept([self = shared_from_this()](const asio::error_code& error, tcp::socket socket) {
+    if (self->stopped || error == asio::error::operation_aborted) return;
+    if (error) {
+      // Out of file descriptors, most likely: try again when some may have been closed.
+      self->loop.post_after(Micros{100'000}, [self] { self->accept(); });
+      return;
+    }
+    if (self->connections_.size() < self->options.connections_max) {
+      Address peer{"incoming:" + std::to_string(++self->incoming_count_)};
+      auto connection = std::make_shared<Connection>(self, peer, std::move(socket));
+      self->connections_[peer] = connection;
+      connection->start();
+    }
+    self->accept();
+  });
+}
+
+void TcpTransport::Impl::stop() {
+  stopped = true;
+  asio::error_code ignored;
+  acceptor_.close(ignored);
+  resolver_.cancel();
+  auto connections = std::move(connections_);
+  connections_.clear();
+  for (auto& [peer, connection] : connections) connection->close();
+}
+
+std::shared_ptr<Connection> TcpTransport::Impl::connect(const Address& to) {
+  auto connection = std::make_shared<Connection>(shared_from_this(), to, tcp::socket(loop.context()));
+  connections_[to] = connection;
+  connection->set_deadline(options.connect_timeout);
+  auto [host, port] = split_address(to);
+  resolver_.async_resolve(
+      host, port, [connection](const asio::error_code& error, const tcp::resolver::results_type& found) {
+        if (error) return connection->close();
+        asio::async_connect(connection->socket(), found,
+                            [connection](const asio::error_code& failed, const tcp::endpoint&) {
+                              if (failed) return connection->close();
+                              connection->start();
+                            });
+      });
+  return connection;
+}
+
+void TcpTransport::Impl::send(const Address& to, MessagePtr message) {
+  if (stopped) return;
+  auto it = connections_.find(to);
+  if (it != connections_.end()) return it->second->send(*message);
+  if (to.value.starts_with("incoming:")) return;  // It has gone; the peer asks again.
+  connect(to)->send(*message);
+}
+
+size_t TcpTransport::Impl::unsent_bytes(const Address& to) const {
+  auto it = connections_.find(to);
+  return it == connections_.end() ? 0 : it->second->unsent_bytes();
+}
+
+void TcpTransport::Impl::closed(const Address& peer, const Connection* connection) {
+  auto it = connections_.find(peer);
+  if (it == connections_.end() || it->second.get() != connection) return;
+  connections_.erase(it);
+  if (stopped) return;
+  // Not from inside send(): its caller may be in the middle of something.
+  loop.post([self = shared_from_this(), peer] {
+    if (!self->stopped && self->handlers.on_disconnect) self->handlers.on_disconnect(peer);
+  });
+}
+
+Result<std::unique_ptr<TcpTransport>> TcpTransport::start(AsioLoop& loop, TcpOptions options) {
+  auto impl = std::make_shared<Impl>(loop, std::move(options));
+  Status status;
+  if (loop.on_loop()) {
+    status = impl->listen();
+  } else {
+    loop.run([&] { status = impl->listen(); });
+  }
+  if (!status.ok()) return status.error();
+  return std::unique_ptr<TcpTransport>(new TcpTransport(std::move(impl)));
+}
+
+TcpTransport::TcpTransport(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TcpTransport::~TcpTransport() {
+  impl_->stop();
+}
+
+const Address& TcpTransport::address() const {
+  return impl_->address;
+}
+void TcpTransport::send(const Address& to, MessagePtr message) {
+  impl_->send(to, std::move(message));
+}
+size_t TcpTransport::unsent_bytes(const Address& to) const {
+  return impl_->unsent_bytes(to);
+}
+void TcpTransport::set_handlers(Handlers handlers) {
+  impl_->handlers = std::move(handlers);
+}
+
+}  // namespace tidemark
