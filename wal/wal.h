@@ -5,7 +5,8 @@
 //
 // There is one recovery path: whatever goes wrong with an append (an error, a gap, an offset other than the
 // expected one, a lost report), the incarnation ends, on_ended() is called, and the truth is read from the
-// log like any other reader does. Opening again settles what was in flight.
+// log like any other reader does. Opening again settles what was in flight: what on_record() did not bring
+// before on_opened() never counts. While it owns, a replica does not read its log: it knows what it wrote.
 #pragma once
 
 #include <memory>
@@ -19,14 +20,15 @@
 namespace tidemark {
 
 enum class EndReason : uint8_t {
-  Fenced,          // A newer incarnation owns the stream; nothing in flight will ever count.
+  Fenced,  // Another writes to the stream. Settled: what counts of what was in flight has been brought
+           // by on_record(), the rest never will. Look at the region map before opening again.
   OutcomeUnknown,  // What was in flight may or may not count: reading decides.
   Stopped,         // stop_owning() was called.
   Sealed,          // The stream is sealed.
   MapTooOld,       // open(): the stream has a fence of a newer region map.
 };
 
-// Called on the worker's loop, never from inside a call of Wal.
+// Called on the worker's loop, never from inside a call of Wal. Any of these may call the Wal, or destroy it.
 class WalListener {
  public:
   virtual ~WalListener() = default;
@@ -42,12 +44,20 @@ class WalListener {
   // count after all come by on_record().
   virtual void on_ended(EndReason reason) = 0;
 
-  // The tail has reached the durable end as it was when asked; a standby is up to date.
+  // The tail has reached the durable end as it was when the tailing began (after the start, and after every
+  // on_ended()); a standby is up to date.
   virtual void on_caught_up(Offset end) = 0;
 
-  // The stream can not be used (Refused, Trimmed). Final: the Wal does nothing more.
+  // The stream can not be used (Refused, Trimmed). Final: the Wal does nothing more. If it was opening or
+  // owning, on_ended(OutcomeUnknown) comes first.
   virtual void on_failed(const LogFailure& failure) = 0;
+
+  // The Wal waits for its store and tries again every retry_delay: why, for people. Said again when the
+  // reason changes.
+  virtual void on_waiting(const LogFailure& why) = 0;
 };
+
+constexpr size_t kWalPayloadBytesMax = kLogEntryBytesMax - kRecordHeaderBytes;
 
 struct WalOptions {
   size_t in_flight_bytes_max = size_t{8} << 20;
@@ -66,31 +76,39 @@ class Wal {
   Wal& operator=(const Wal&) = delete;
 
   // Reads to the end, appends a fence, reads up to it; then on_opened(), or on_ended().
-  // `nonce` must be unique to this attempt. REQUIRES: not opening or owning.
+  // `nonce` must be unique to this attempt. REQUIRES: idle().
   void open(MapVersion version, uint64_t nonce);
 
   // Appends to the stream at the returned offset, if it will count at all. on_record() follows once it is
-  // durable and all before it are. REQUIRES: owning, can_append().
+  // durable and all before it are. Nothing can be appended after a seal.
+  // REQUIRES: can_append(); the kind is not Fence; the payload is within kWalPayloadBytesMax.
   Offset append(RecordKind kind, std::string_view payload);
 
-  // False while more than in_flight_bytes_max are in flight: the caller groups more into the next record.
+  // False unless owning, and while in_flight_bytes_max are in flight: the caller groups more into the next
+  // record. Worth asking again in every on_record().
   bool can_append() const;
   bool owning() const;
+  bool idle() const;  // Neither opening nor owning, and every on_ended() was called.
 
-  // Gives up the incarnation: on_ended(Stopped) follows. Late appends may still land and count.
+  // Gives up the incarnation or the attempt: on_ended(Stopped) follows. Late appends may still land and
+  // count. Without effect if idle().
   void stop_owning();
 
-  // Discards the log before `begin`.
+  // Discards the log before `begin`; a hint, to be repeated if it fails.
+  // REQUIRES: begin is at or before state().next.
   void trim(Offset begin);
 
-  // A reader of the same stream from a position at or after this Wal's start, with the fence in force
-  // there: for queues that fell behind. Starts at the nearest known state at or before `from`.
+  // Where the reader stands: after the last record that on_record() could bring.
+  const ReaderState& state() const;
+
+  // With which state to read the same stream from `from`, for queues that fell behind. Exact: the fence in
+  // force at that offset. REQUIRES: from lies between this Wal's start, or its last trim, and state().next.
   ReaderState state_at(Offset from) const;
   Log& log();
 
  private:
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace tidemark

@@ -1,6 +1,7 @@
 #include "tests/simulation/virtual_scheduler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -36,6 +37,26 @@ bool VirtualScheduler::run_while_not(const std::function<bool()>& condition) {
     if (!run_one()) return false;
   }
   return true;
+}
+
+void ProcessScheduler::post_after(Micros delay, std::function<void()> task) {
+  if (state_->killed) return;
+  world_.post_after(delay, [weak = std::weak_ptr(state_), task = std::move(task)] {
+    if (const auto state = weak.lock()) run_or_hold(*state, task);
+  });
+}
+
+void ProcessScheduler::run_or_hold(State& state, std::function<void()> task) {
+  if (state.paused) {
+    state.held.push_back(std::move(task));
+  } else {
+    task();
+  }
+}
+
+void ProcessScheduler::resume() {
+  state_->paused = false;
+  for (auto& task : std::exchange(state_->held, {})) post(std::move(task));
 }
 
 }  // namespace tidemark

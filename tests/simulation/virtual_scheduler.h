@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <queue>
 #include <vector>
 
@@ -38,6 +39,33 @@ class VirtualScheduler final : public Scheduler {
   std::priority_queue<Task, std::vector<Task>, std::greater<>> tasks_;
   Micros now_;
   uint64_t sequence_ = 0;
+};
+
+// One process's loop on the world's clock. Paused, it runs nothing and wakes up with all that came meanwhile;
+// killed, it never runs anything again. REQUIRES: the world outlives it.
+class ProcessScheduler final : public Scheduler {
+ public:
+  explicit ProcessScheduler(Scheduler& world) : world_(world) {}
+
+  void post(std::function<void()> task) override { post_after(Micros{0}, std::move(task)); }
+  void post_after(Micros delay, std::function<void()> task) override;
+  Micros now() const override { return world_.now(); }
+
+  void pause() { state_->paused = true; }
+  void resume();
+  void kill() { state_ = std::make_shared<State>(State{.killed = true, .paused = false, .held = {}}); }
+
+ private:
+  struct State {
+    bool killed = false;
+    bool paused = false;
+    std::vector<std::function<void()>> held;
+  };
+  static void run_or_hold(State& state, std::function<void()> task);
+
+  Scheduler& world_;
+  // Shared with the tasks on the world's queue, which a killed process leaves behind.
+  std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 }  // namespace tidemark
