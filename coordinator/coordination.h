@@ -53,7 +53,8 @@ class Coordination {
   template <typename T>
   using Done = std::function<void(Result<T, CoordinationError>)>;
   // Called at most once, some time after the entry or its children have changed or the session was lost.
-  // Several changes may give one call: whoever watches reads again and compares.
+  // Several changes may give one call: whoever watches reads again and compares. May be empty: no watch. Set
+  // only if the call succeeds; a get or children of what is not there sets none (exists does).
   using Watch = std::function<void()>;
 
   virtual void get(const std::string& path, Watch watch, Done<Entry> done) = 0;
@@ -66,9 +67,11 @@ class Coordination {
                       Done<std::string> done) = 0;
   virtual void multi(std::vector<CoordinationOp> ops, Done<std::vector<std::string>> done) = 0;
 
-  // Told on every change of state, and once with the present one.
+  // Adds a listener: told on every change of state, and once with the present one. It stays for good: let it
+  // hold a weak pointer.
   virtual void on_session(std::function<void(SessionState)> listener) = 0;
-  // After Expired: a fresh session. What was ephemeral must be created again.
+  // After Expired: a fresh session; otherwise nothing, so that everyone who needs one may ask. What was
+  // ephemeral must be created again.
   virtual void new_session() = 0;
 };
 

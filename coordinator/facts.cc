@@ -1,19 +1,29 @@
 #include "coordinator/facts.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 
 namespace tidemark {
 namespace {
 
+using VoidDone = std::function<void(Result<void, CoordinationError>)>;
+
 // An entry is one byte of kind and then either the fact itself or a pointer to its chunks.
 constexpr uint8_t kInline = 1;
 constexpr uint8_t kChunked = 2;
-constexpr size_t kChunkBytes = kEntryBytesMax - 1024;
 
 std::string chunk_path(const std::string& path, uint64_t nonce, size_t index) {
   return path + "/" + std::to_string(nonce) + "-" + std::to_string(index);
+}
+
+CoordinationOp removal_of(const std::string& path) {
+  CoordinationOp op;
+  op.kind = CoordinationOp::Kind::Remove;
+  op.path = path;
+  return op;
 }
 
 // Collects the chunks of one pointer, one after another.
@@ -57,37 +67,144 @@ Result<Fact, CoordinationError> parse_pointer(const std::string& path, const Ent
   return fact;
 }
 
-struct FactWrite {
-  Coordination& coordination;
-  std::string path;
-  std::string data;
-  std::optional<Fact> old;
-  std::vector<CoordinationOp> ops;
-  std::vector<std::string> chunks;
-  Coordination::Done<Fact> done;
+// Chunk after chunk, then everything at once.
+class Writing : public std::enable_shared_from_this<Writing> {
+ public:
+  Writing(Coordination& coordination, std::vector<CoordinationOp> checks, VoidDone done)
+      : coordination_(coordination), checks_(std::move(checks)), ops_(checks_), done_(std::move(done)) {}
 
-  static void chunk(std::shared_ptr<FactWrite> write, size_t index) {
-    if (index == write->chunks.size()) return commit(write);
-    std::string part = write->data.substr(index * kChunkBytes, kChunkBytes);
-    write->coordination.create(write->chunks[index], part, EntryMode::Persistent,
-                               [write, index](Result<std::string, CoordinationError> created) {
-                                 if (!created.ok()) return write->done(created.error());
-                                 chunk(write, index + 1);
-                               });
+  // False: it can not be written.
+  bool add(FactWrite write, uint64_t nonce) {
+    CoordinationOp set;
+    set.kind = write.old ? CoordinationOp::Kind::Set : CoordinationOp::Kind::Create;
+    set.path = write.path;
+    if (write.old) set.version = write.old->version;
+    if (write.data.size() <= kFactInlineBytesMax) {
+      put_u8(set.data, kInline);
+      set.data += write.data;
+    } else {
+      if (!write.old) return false;
+      set.data = cut_into_chunks(write, nonce);
+    }
+    ops_.push_back(std::move(set));
+    if (write.old)
+      for (const std::string& chunk : write.old->chunks) ops_.push_back(removal_of(chunk));
+    return true;
   }
 
-  static void commit(std::shared_ptr<FactWrite> write) {
-    auto ops = std::move(write->ops);
-    write->coordination.multi(std::move(ops),
-                              [write](Result<std::vector<std::string>, CoordinationError> set) {
-                                if (!set.ok()) return write->done(set.error());
-                                int32_t version = write->old ? write->old->version + 1 : 0;
-                                write->done(Fact{std::move(write->data), version, std::move(write->chunks)});
-                              });
+  void next_chunk() {
+    if (chunks_.empty()) return run(std::move(ops_), [this] { done_({}); });
+    std::vector<CoordinationOp> ops = checks_;
+    ops.push_back(std::move(chunks_.back()));
+    chunks_.pop_back();
+    run(std::move(ops), [this] { next_chunk(); });
+  }
+
+ private:
+  // Gives the pointer.
+  std::string cut_into_chunks(const FactWrite& write, uint64_t nonce) {
+    size_t count = (write.data.size() + kFactChunkBytesMax - 1) / kFactChunkBytesMax;
+    for (size_t i = 0; i < count; ++i) {
+      CoordinationOp create;
+      create.kind = CoordinationOp::Kind::Create;
+      create.path = chunk_path(write.path, nonce, i);
+      create.data = write.data.substr(i * kFactChunkBytesMax, kFactChunkBytesMax);
+      chunks_.push_back(std::move(create));
+    }
+    std::string pointer;
+    put_u8(pointer, kChunked);
+    put_varint(pointer, nonce);
+    put_varint(pointer, count);
+    return pointer;
+  }
+
+  template <typename Then>
+  void run(std::vector<CoordinationOp> ops, Then then) {
+    coordination_.multi(std::move(ops), [self = shared_from_this(), then](auto result) {
+      if (!result.ok()) return self->done_(result.error());
+      then();
+    });
+  }
+
+  Coordination& coordination_;
+  const std::vector<CoordinationOp> checks_;
+  std::vector<CoordinationOp> ops_;
+  std::vector<CoordinationOp> chunks_;
+  const VoidDone done_;
+};
+
+struct Sweeping {
+  Coordination& coordination;
+  std::string path;
+  std::vector<CoordinationOp> checks;
+  VoidDone done;
+  std::vector<std::string> found;
+
+  static void list(std::shared_ptr<Sweeping> sweep) {
+    sweep->coordination.children(sweep->path, nullptr, [sweep](auto names) {
+      if (!names.ok()) return sweep->done(names.error());
+      if (names->empty()) return sweep->done({});
+      for (const std::string& name : *names) sweep->found.push_back(sweep->path + "/" + name);
+      read_fact(sweep->coordination, sweep->path, nullptr, [sweep](auto fact) {
+        if (!fact.ok()) return sweep->done(fact.error());
+        std::erase_if(sweep->found, [&](const std::string& chunk) {
+          return std::find(fact->chunks.begin(), fact->chunks.end(), chunk) != fact->chunks.end();
+        });
+        remove_next(sweep);
+      });
+    });
+  }
+
+  static void remove_next(std::shared_ptr<Sweeping> sweep) {
+    if (sweep->found.empty()) return sweep->done({});
+    std::vector<CoordinationOp> ops = sweep->checks;
+    ops.push_back(removal_of(sweep->found.back()));
+    sweep->found.pop_back();
+    sweep->coordination.multi(std::move(ops), [sweep](auto result) {
+      if (!result.ok()) return sweep->done(result.error());
+      remove_next(sweep);
+    });
   }
 };
 
+void ensure_folder(Coordination& coordination, size_t index, VoidDone done) {
+  static constexpr const char* kFolders[] = {paths::kNodes, paths::kViewManagers, paths::kElection};
+  if (index == std::size(kFolders)) return done({});
+  coordination.create(kFolders[index], "", EntryMode::Persistent,
+                      [&coordination, index, done = std::move(done)](auto created) {
+                        if (!created.ok() && created.error() != CoordinationError::NodeExists)
+                          return done(created.error());
+                        ensure_folder(coordination, index + 1, done);
+                      });
+}
+
 }  // namespace
+
+const char* to_string(CoordinationError error) {
+  switch (error) {
+    case CoordinationError::NoNode: return "no such entry";
+    case CoordinationError::NodeExists: return "entry exists";
+    case CoordinationError::BadVersion: return "another version";
+    case CoordinationError::NotEmpty: return "entry has children";
+    case CoordinationError::Disconnected: return "connection lost, outcome unknown";
+    case CoordinationError::SessionExpired: return "session expired";
+    case CoordinationError::Refused: return "refused";
+  }
+  TM_UNREACHABLE();
+}
+
+bool is_valid_member_name(std::string_view name) {
+  auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  };
+  return !name.empty() && name.size() <= 100 && name.front() != '.' && name.front() != '-' &&
+         std::all_of(name.begin(), name.end(), allowed);
+}
+
+void ensure_folders(Coordination& coordination, VoidDone done) {
+  ensure_folder(coordination, 0, std::move(done));
+}
 
 void read_fact(Coordination& coordination, const std::string& path, Coordination::Watch watch,
                Coordination::Done<Fact> done) {
@@ -102,208 +219,19 @@ void read_fact(Coordination& coordination, const std::string& path, Coordination
                    });
 }
 
-void write_fact(Coordination& coordination, const std::string& path, std::string data,
-                const std::optional<Fact>& old, uint64_t nonce, std::vector<CoordinationOp> checks,
-                Coordination::Done<Fact> done) {
-  auto write = std::make_shared<FactWrite>(
-      FactWrite{coordination, path, std::move(data), old, std::move(checks), {}, std::move(done)});
-  std::string pointer;
-  if (write->data.size() <= kChunkBytes) {
-    put_u8(pointer, kInline);
-    pointer += write->data;
-  } else {
-    size_t count = (write->data.size() + kChunkBytes - 1) / kChunkBytes;
-    put_u8(pointer, kChunked);
-    put_varint(pointer, nonce);
-    put_varint(pointer, count);
-    for (size_t i = 0; i < count; ++i) write->chunks.push_back(chunk_path(path, nonce, i));
-  }
-  CoordinationOp set;
-  set.kind = old ? CoordinationOp::Kind::Set : CoordinationOp::Kind::Create;
-  set.path = path;
-  set.data = std::move(pointer);
-  if (old) set.version = old->version;
-  write->ops.push_back(std::move(set));
-  if (old) {
-    for (const std::string& chunk : old->chunks) {
-      CoordinationOp remove;
-      remove.kind = CoordinationOp::Kind::Remove;
-      remove.path = chunk;
-      write->ops.push_back(std::move(remove));
-    }
-  }
-  // Chunks lie below the pointer, so that a fact must exist before it can grow beyond an entry.
-  if (!old && !write->chunks.empty()) return write->done(CoordinationError::Refused);
-  FactWrite::chunk(write, 0);
+void write_facts(Coordination& coordination, std::vector<FactWrite> writes, uint64_t nonce,
+                 std::vector<CoordinationOp> checks, VoidDone done) {
+  TM_ASSERT(!writes.empty());
+  auto writing = std::make_shared<Writing>(coordination, std::move(checks), done);
+  for (FactWrite& write : writes)
+    if (!writing->add(std::move(write), nonce)) return done(CoordinationError::Refused);
+  writing->next_chunk();
 }
 
-// ---- FactWatch ---------------------------------------------------------------------------------------
-
-struct FactWatch::State : std::enable_shared_from_this<FactWatch::State> {
-  Coordination& coordination;
-  Scheduler& scheduler;
-  std::string path;
-  OnFact on_fact;
-  bool stopped = false;
-  bool reading = false;
-  bool again = false;  // Something changed while we were reading.
-  bool told = false;
-  std::optional<int32_t> version;  // Of what was told last.
-
-  State(Coordination& c, Scheduler& s, std::string p, OnFact f)
-      : coordination(c), scheduler(s), path(std::move(p)), on_fact(std::move(f)) {}
-
-  Coordination::Watch watch() {
-    return [weak = weak_from_this()] {
-      if (auto self = weak.lock()) self->read();
-    };
-  }
-
-  void read() {
-    if (stopped) return;
-    if (reading) {
-      again = true;
-      return;
-    }
-    reading = true;
-    read_fact(coordination, path, watch(), [weak = weak_from_this()](Result<Fact, CoordinationError> fact) {
-      if (auto self = weak.lock()) self->finish(std::move(fact));
-    });
-  }
-
-  void finish(Result<Fact, CoordinationError> fact) {
-    reading = false;
-    if (stopped) return;
-    if (fact.ok()) {
-      tell(std::move(*fact));
-    } else if (fact.error() == CoordinationError::NoNode) {
-      tell(std::nullopt);
-      wait_for_creation();
-    } else {
-      return retry();
-    }
-    if (!stopped && std::exchange(again, false)) read();
-  }
-
-  void tell(std::optional<Fact> fact) {
-    std::optional<int32_t> now = fact ? std::optional(fact->version) : std::nullopt;
-    if (told && now == version) return;
-    told = true;
-    version = now;
-    on_fact(fact);
-  }
-
-  void wait_for_creation() {
-    coordination.exists(path, watch(), [weak = weak_from_this()](Result<bool, CoordinationError> there) {
-      auto self = weak.lock();
-      if (!self || self->stopped) return;
-      if (!there.ok()) return self->retry();
-      if (*there) self->read();
-    });
-  }
-
-  void retry() {
-    again = false;
-    scheduler.post_after(kFactRetryDelay, [weak = weak_from_this()] {
-      if (auto self = weak.lock()) self->read();
-    });
-  }
-};
-
-FactWatch::FactWatch(Coordination& coordination, Scheduler& scheduler, std::string path, OnFact on_fact)
-    : state_(std::make_shared<State>(coordination, scheduler, std::move(path), std::move(on_fact))) {
-  state_->read();
-}
-
-FactWatch::~FactWatch() {
-  state_->stopped = true;
-}
-
-void FactWatch::look_again() {
-  state_->read();
-}
-
-// ---- EntriesWatch ------------------------------------------------------------------------------------
-
-struct EntriesWatch::State : std::enable_shared_from_this<EntriesWatch::State> {
-  Coordination& coordination;
-  Scheduler& scheduler;
-  std::string path;
-  OnEntries on_entries;
-  bool stopped = false;
-  bool reading = false;
-  bool again = false;
-
-  State(Coordination& c, Scheduler& s, std::string p, OnEntries f)
-      : coordination(c), scheduler(s), path(std::move(p)), on_entries(std::move(f)) {}
-
-  Coordination::Watch watch() {
-    return [weak = weak_from_this()] {
-      if (auto self = weak.lock()) self->read();
-    };
-  }
-
-  void read() {
-    if (stopped) return;
-    if (reading) {
-      again = true;
-      return;
-    }
-    reading = true;
-    coordination.children(
-        path, watch(), [weak = weak_from_this()](Result<std::vector<std::string>, CoordinationError> names) {
-          auto self = weak.lock();
-          if (!self) return;
-          if (!names.ok()) return self->retry();
-          self->collect(std::make_shared<std::vector<std::string>>(std::move(*names)), 0,
-                        std::make_shared<std::vector<Named>>());
-        });
-  }
-
-  void collect(std::shared_ptr<std::vector<std::string>> names, size_t index,
-               std::shared_ptr<std::vector<Named>> found) {
-    if (index == names->size()) return finish(*found);
-    coordination.get(path + "/" + (*names)[index], watch(),
-                     [weak = weak_from_this(), names, index, found](Result<Entry, CoordinationError> entry) {
-                       auto self = weak.lock();
-                       if (!self) return;
-                       if (entry.ok()) {
-                         found->push_back({(*names)[index], std::move(*entry)});
-                       } else if (entry.error() != CoordinationError::NoNode) {
-                         return self->retry();
-                       }
-                       self->collect(names, index + 1, found);
-                     });
-  }
-
-  void finish(const std::vector<Named>& found) {
-    reading = false;
-    if (stopped) return;
-    on_entries(found);
-    if (!stopped && std::exchange(again, false)) read();
-  }
-
-  void retry() {
-    reading = again = false;
-    if (stopped) return;
-    scheduler.post_after(kFactRetryDelay, [weak = weak_from_this()] {
-      if (auto self = weak.lock()) self->read();
-    });
-  }
-};
-
-EntriesWatch::EntriesWatch(Coordination& coordination, Scheduler& scheduler, std::string path,
-                           OnEntries on_entries)
-    : state_(std::make_shared<State>(coordination, scheduler, std::move(path), std::move(on_entries))) {
-  state_->read();
-}
-
-EntriesWatch::~EntriesWatch() {
-  state_->stopped = true;
-}
-
-void EntriesWatch::look_again() {
-  state_->read();
+void sweep_chunks(Coordination& coordination, const std::string& path, std::vector<CoordinationOp> checks,
+                  VoidDone done) {
+  Sweeping::list(
+      std::make_shared<Sweeping>(Sweeping{coordination, path, std::move(checks), std::move(done), {}}));
 }
 
 }  // namespace tidemark

@@ -1,11 +1,12 @@
 // Where the facts lie in Coordination, and how to read and write them: facts larger than an entry are split
-// into chunks beside a pointer. All calls on the worker's loop.
+// into chunks beside a pointer. All calls on the worker's loop. Who is alive: membership.h.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/scheduler.h"
@@ -13,7 +14,8 @@
 
 namespace tidemark {
 
-// The messages are those of proto/facts.proto and proto/catalog.proto.
+// The messages are those of proto/facts.proto and proto/catalog.proto. All paths are below the root that the
+// Coordination was configured with.
 namespace paths {
 inline constexpr char kCluster[] = "/cluster";             // ClusterFact. Written once.
 inline constexpr char kNodes[] = "/nodes";                 // NAME: ephemeral ProcessFact.
@@ -23,8 +25,16 @@ inline constexpr char kRegionMap[] = "/region-map";        // RegionMap, in chun
 inline constexpr char kRing[] = "/ring";                   // RingFact, in chunks.
 inline constexpr char kCatalog[] = "/catalog";             // Catalog, in chunks.
 inline constexpr char kWishes[] = "/wishes";               // WishFact, in chunks.
-inline constexpr char kStaged[] = "/staged";               // What operators have staged, in chunks.
+inline constexpr char kOperations[] = "/operations";       // OperationsFact, in chunks.
+inline constexpr char kStaged[] = "/staged";               // StagedFact, in chunks.
+inline constexpr char kHistory[] = "/history";             // HistoryFact, in chunks.
 }  // namespace paths
+
+// Names of nodes and view managers are parts of paths and of what people type.
+bool is_valid_member_name(std::string_view name);
+
+// Creates the folders that processes register in. Safe to call by many, again and again.
+void ensure_folders(Coordination& coordination, std::function<void(Result<void, CoordinationError>)> done);
 
 // A fact as it was read.
 struct Fact {
@@ -37,12 +47,27 @@ struct Fact {
 void read_fact(Coordination& coordination, const std::string& path, Coordination::Watch watch,
                Coordination::Done<Fact> done);
 
-// Replaces the fact that was read as `old` (none: creates it) if nobody else has since, and if `checks` hold:
-// chunks first, then pointer, checks and removal of the old chunks at once. `nonce` names the chunks and
-// must be unique. BadVersion, NodeExists: somebody else was first, or a check failed.
-void write_fact(Coordination& coordination, const std::string& path, std::string data,
-                const std::optional<Fact>& old, uint64_t nonce, std::vector<CoordinationOp> checks,
-                Coordination::Done<Fact> done);
+// One fact of a write: replaces the fact that was read as `old` (none: creates it).
+struct FactWrite {
+  std::string path;
+  std::string data;
+  std::optional<Fact> old;
+};
+
+// Writes all of the facts if nobody else has since, and if `checks` hold, or none: chunks first, then
+// pointers, checks and removal of the old chunks at once. `nonce` names the chunks and must be unique.
+// BadVersion, NodeExists, NoNode: somebody else was first, or a check failed. Disconnected: it may have
+// happened. A write that fails leaves its chunks behind: sweep_chunks(). Refused: a new fact must fit one
+// entry, since chunks lie below their pointer.
+void write_facts(Coordination& coordination, std::vector<FactWrite> writes, uint64_t nonce,
+                 std::vector<CoordinationOp> checks,
+                 std::function<void(Result<void, CoordinationError>)> done);
+
+// Removes the chunks of a fact that its pointer does not name, while `checks` hold. Anybody else who is about
+// to write the fact must fail by its checks: only an elected coordinator, with its election entry checked,
+// may call it, and not during a write of its own.
+void sweep_chunks(Coordination& coordination, const std::string& path, std::vector<CoordinationOp> checks,
+                  std::function<void(Result<void, CoordinationError>)> done);
 
 // Follows one fact: reads it, and again after every change, disconnection and new session, until destroyed.
 class FactWatch {
@@ -86,5 +111,9 @@ class EntriesWatch {
 
 // How long the watches wait after an error before they read again.
 inline constexpr Micros kFactRetryDelay{100'000};
+
+// Larger facts are written in chunks. Several facts fit one multi.
+inline constexpr size_t kFactInlineBytesMax = 200'000;
+inline constexpr size_t kFactChunkBytesMax = 800'000;
 
 }  // namespace tidemark
