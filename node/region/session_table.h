@@ -1,0 +1,87 @@
+// Sessions and request entries: which requests of which client are done, known per shard.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/types.h"
+#include "proto/node.pb.h"
+
+namespace tidemark {
+
+// A session is named by the place of its OpenSession record, which can not repeat.
+struct SessionKey {
+  RegionId region;
+  Offset offset;
+  auto operator<=>(const SessionKey&) const = default;
+};
+inline SessionKey from_pb(const pb::SessionName& name) {
+  return {RegionId{name.region()}, Offset{name.offset()}};
+}
+
+// One operation of a request: where it was, and how many rows it affected.
+struct OperationOutcome {
+  ShardId shard;
+  uint32_t rows = 0;
+};
+void append_outcome(std::string& out, const OperationOutcome& outcome);
+// False: malformed.
+bool read_outcomes(std::string_view bytes, std::vector<OperationOutcome>& out);
+
+enum class SessionKnowledge : uint8_t {
+  Unknown,  // On this shard: expired, or never opened. Nothing of it is executed.
+  TooLow,   // The request was answered before.
+  Fresh,    // Not done on this shard.
+  Done,     // Done on this shard: the outcomes were added.
+};
+
+class SessionTable {
+ public:
+  size_t size() const { return sessions_.size(); }
+  bool contains(const SessionKey& name) const { return sessions_.contains(name); }
+
+  void open(const SessionKey& name, ShardRange shards);
+  void expire(const SessionKey& name) { sessions_.erase(name); }
+
+  // The request is done on the shards of `outcome`; what lies below `lowest_unanswered` is forgotten.
+  // Nothing happens if the session is not known.
+  void mark(const SessionKey& name, uint64_t number, uint64_t lowest_unanswered, std::string_view outcome);
+
+  // What is known of the request on the shard. Done: its outcomes on the shard, in order, go to `out`.
+  SessionKnowledge look_up(const SessionKey& name, uint64_t number, ShardId shard,
+                           std::vector<OperationOutcome>& out) const;
+
+  // What is known of these shards only; and another's knowledge of other shards beside this one's.
+  SessionTable restricted(ShardRange shards) const;
+  void merge(const SessionTable& other);
+
+  template <typename Visit>
+  void for_each_name(Visit visit) const {
+    for (const auto& [name, holdings] : sessions_) visit(name);
+  }
+
+  void to_pb(google::protobuf::RepeatedPtrField<pb::RegionSnapshot::Session>& out) const;
+  static SessionTable from_pb(
+      const google::protobuf::RepeatedPtrField<pb::RegionSnapshot::Session>& sessions);
+
+ private:
+  struct Entry {
+    uint64_t number = 0;
+    std::string outcome;
+  };
+  // What one stream knew: after a merge there may be one per parent.
+  struct Holding {
+    ShardRange shards;
+    uint64_t lowest_unanswered = 0;
+    std::deque<Entry> entries;  // By number.
+  };
+
+  std::map<SessionKey, std::vector<Holding>> sessions_;
+};
+
+}  // namespace tidemark
