@@ -57,6 +57,10 @@ struct ShardCount {
   ShardId shard_of(uint64_t hash) const {
     return ShardId{value <= 1 ? 0 : static_cast<uint32_t>(hash >> (64 - std::countr_zero(value)))};
   }
+  // The lowest hash of the shard. REQUIRES: the shard is one of them.
+  uint64_t first_hash(ShardId shard) const {
+    return value <= 1 ? 0 : uint64_t{shard.value} << (64 - std::countr_zero(value));
+  }
   ShardRange all() const { return {ShardId{0}, ShardId{value}}; }
 };
 
