@@ -1,0 +1,47 @@
+#include <bit>
+
+#include "hashring/baselines/baselines.h"
+#include "hashring/mix.h"
+
+namespace tidemark::hashring {
+
+// Bit by bit: squaring a number in [1, 2) doubles its logarithm, whose next bit is whether it reached 2.
+uint64_t negative_log2(uint64_t x) {
+  const auto zeros = static_cast<uint64_t>(std::countl_zero(x));
+  uint64_t mantissa = x << zeros;  // In [1, 2), with 63 fraction bits.
+  uint64_t fraction = 0;
+  for (int bit = 31; bit >= 0; --bit) {
+    const u128 square = u128{mantissa} * mantissa;
+    const bool reached_two = (square >> 127) != 0;
+    if (reached_two) fraction |= uint64_t{1} << bit;
+    mantissa = static_cast<uint64_t>(square >> (reached_two ? 64 : 63));
+  }
+  return ((zeros + 1) << 32) - fraction;
+}
+
+Result<Assignment> rendezvous(const Members& members, uint32_t shards) {
+  struct Bid {
+    uint64_t seed;
+    uint64_t weight;
+    MemberId id;
+  };
+  std::vector<Bid> bids;
+  for (const Member& member : members) bids.push_back({hash_name(member.name), member.weight, member.id});
+
+  std::vector<MemberId> owners(shards);
+  for (uint32_t shard = 0; shard < shards; ++shard) {
+    const Bid* best = nullptr;
+    u128 best_log = 0;
+    for (const Bid& bid : bids) {
+      const u128 log = negative_log2(draw(bid.seed, shard) | 1);
+      // log / weight < best_log / best->weight, without dividing.
+      if (best != nullptr && log * best->weight >= best_log * bid.weight) continue;
+      best = &bid;
+      best_log = log;
+    }
+    owners[shard] = best->id;
+  }
+  return Assignment(std::move(owners));
+}
+
+}  // namespace tidemark::hashring
