@@ -10,6 +10,7 @@
 #include <map>
 
 #include "base/assert.h"
+#include "net/acceptor.h"
 #include "net/frame.h"
 #include "proto/messages.pb.h"
 
@@ -18,14 +19,6 @@ namespace tidemark {
 namespace {
 
 using asio::ip::tcp;
-
-std::pair<std::string, std::string> split_address(const Address& address) {
-  size_t colon = address.value.rfind(':');
-  if (colon == std::string::npos) return {address.value, ""};
-  std::string host = address.value.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  return {host, address.value.substr(colon + 1)};
-}
 
 std::chrono::microseconds chrono(Micros span) {
   return std::chrono::microseconds(span.value);
@@ -198,19 +191,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
 Status TcpTransport::Impl::listen() {
   if (options.listen.value.empty()) return {};
-  auto [host, port] = split_address(options.listen);
-  asio::error_code error;
-  auto found = resolver_.resolve(host, port, tcp::resolver::passive, error);
-  if (!error && found.empty()) error = asio::error::host_not_found;
-  if (!error) {
-    tcp::endpoint endpoint = found.begin()->endpoint();
-    acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
-  }
-  if (error) return Error{"can't listen on " + options.listen.value + ": " + error.message()};
-  address = Address{host + ":" + std::to_string(acceptor_.local_endpoint().port())};
+  Result<Address> opened = open_acceptor(acceptor_, options.listen);
+  if (!opened.ok()) return opened.error();
+  address = *opened;
   accept();
   return {};
 }
@@ -247,9 +230,10 @@ std::shared_ptr<Connection> TcpTransport::Impl::connect(const Address& to) {
   auto connection = std::make_shared<Connection>(shared_from_this(), to, tcp::socket(loop.context()));
   connections_[to] = connection;
   connection->set_deadline(options.connect_timeout);
-  auto [host, port] = split_address(to);
+  HostPort where = split_address(to);
   resolver_.async_resolve(
-      host, port, [connection](const asio::error_code& error, const tcp::resolver::results_type& found) {
+      where.host, where.port,
+      [connection](const asio::error_code& error, const tcp::resolver::results_type& found) {
         if (error) return connection->close();
         asio::async_connect(connection->socket(), found,
                             [connection](const asio::error_code& failed, const tcp::endpoint&) {

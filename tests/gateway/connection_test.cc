@@ -1,0 +1,250 @@
+// The wire protocol as a core: bytes in, bytes out.
+#include "sql/gateway/connection.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "tests/gateway/fake_session.h"
+#include "tests/simulation/virtual_scheduler.h"
+
+namespace tidemark::sql {
+namespace {
+
+void put_int32(std::string& out, int32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
+}
+std::string int16(int value) {
+  return {static_cast<char>(value >> 8), static_cast<char>(value)};
+}
+std::string int32(int32_t value) {
+  std::string out;
+  put_int32(out, value);
+  return out;
+}
+std::string zero_ended(std::string_view text) {
+  return std::string(text) + '\0';
+}
+
+std::string message(char type, const std::string& body) {
+  return std::string(1, type) + int32(static_cast<int32_t>(body.size() + 4)) + body;
+}
+std::string startup(int32_t version = kProtocolVersion3,
+                    std::string parameters = zero_ended("user") + zero_ended("me")) {
+  std::string body = int32(version) + parameters + '\0';
+  return int32(static_cast<int32_t>(body.size() + 4)) + body;
+}
+std::string parse(std::string_view name, std::string_view text) {
+  return message('P', zero_ended(name) + zero_ended(text) + int16(0));
+}
+std::string bind(std::string_view portal, std::string_view statement) {
+  return message('B', zero_ended(portal) + zero_ended(statement) + int16(0) + int16(0) + int16(0));
+}
+std::string execute(std::string_view portal, int32_t rows_max = 0) {
+  return message('E', zero_ended(portal) + int32(rows_max));
+}
+const std::string kSync = message('S', "");
+
+class ConnectionTest : public testing::Test {
+ protected:
+  void feed(const std::string& bytes) {
+    connection.feed(bytes);
+    world.run();
+    output += connection.take_output();
+  }
+
+  // The types of the messages received since the last call, each once per run: "TDC" for three rows.
+  std::string types() {
+    std::string out;
+    std::string_view left = output;
+    while (left.size() >= 5) {
+      WireReader head(left);
+      char type = static_cast<char>(head.byte());
+      auto size = static_cast<size_t>(head.int32());
+      if (out.empty() || out.back() != type || type != 'D') out.push_back(type);
+      if (type == 'E') last_error = left.substr(5, size - 4);
+      if (type == 'C') last_tag = left.substr(5, size - 5);
+      left.remove_prefix(std::min(left.size(), size + 1));
+    }
+    output.clear();
+    return out;
+  }
+
+  void start() {
+    feed(startup());
+    types();
+  }
+
+  VirtualScheduler world;
+  std::vector<CancelKey> cancelled;
+  bool closed = false;
+  std::string output;
+  std::string last_error;
+  std::string last_tag;
+  ConnectionOptions options;
+  Connection connection{CancelKey{7, 42},
+                        [this](const SessionRequest&) -> Result<std::unique_ptr<Session>, SqlError> {
+                          return std::unique_ptr<Session>(std::make_unique<FakeSession>(world));
+                        },
+                        {{}, [this] { closed = true; }, [this](CancelKey key) { cancelled.push_back(key); }},
+                        options};
+};
+
+TEST_F(ConnectionTest, EncryptionIsDeclinedAndStartupIsAnswered) {
+  feed(int32(8) + int32(kSslRequest) + int32(8) + int32(kGssEncRequest));
+  EXPECT_EQ(output, "NN");
+  output.clear();
+  feed(startup());
+  EXPECT_EQ(types(), "RSSSSSSSSSSSKZ");
+}
+
+TEST_F(ConnectionTest, ANewerMinorVersionIsNegotiated) {
+  feed(startup(kProtocolVersion3 + 2,
+               zero_ended("user") + zero_ended("me") + zero_ended("_pq_.x") + zero_ended("1")));
+  EXPECT_EQ(types().substr(0, 2), "vR");
+}
+
+TEST_F(ConnectionTest, AnOlderMajorVersionAMissingUserAndAnotherEncodingAreRefused) {
+  for (const std::string& bytes :
+       {startup(2 << 16), startup(kProtocolVersion3, ""),
+        startup(kProtocolVersion3,
+                zero_ended("user") + zero_ended("me") + zero_ended("client_encoding") + zero_ended("LATIN1")),
+        int32(100'000) + int32(kProtocolVersion3)}) {
+    Connection one({1, 1}, {}, {}, {});
+    one.feed(bytes);
+    EXPECT_TRUE(one.closed());
+    EXPECT_EQ(one.take_output()[0], 'E');
+  }
+}
+
+TEST_F(ConnectionTest, ACancelRequestIsPassedOnAndTheConnectionClosed) {
+  feed(int32(16) + int32(kCancelRequest) + int32(7) + int32(42));
+  EXPECT_EQ(cancelled, (std::vector<CancelKey>{{7, 42}}));
+  EXPECT_TRUE(closed);
+}
+
+TEST_F(ConnectionTest, ASimpleQueryRunsItsStatementsUntilOneFails) {
+  start();
+  feed(message('Q', zero_ended("rows 3; rows 1")));
+  EXPECT_EQ(types(), "TDCTDCZ");
+  feed(message('Q', zero_ended("rows 3; fail; rows 1")));
+  EXPECT_EQ(types(), "TDCEZ");
+  EXPECT_NE(last_error.find("22012"), std::string::npos);
+  feed(message('Q', zero_ended(" ; ")));
+  EXPECT_EQ(types(), "IZ");
+}
+
+TEST_F(ConnectionTest, AnErrorInTheExtendedProtocolSkipsToSync) {
+  start();
+  feed(parse("", "nonsense") + bind("", "") + execute("") + kSync);
+  EXPECT_EQ(types(), "EZ");
+  feed(parse("", "rows 2") + bind("", "") + message('D', "P" + zero_ended("")) + execute("") + kSync);
+  EXPECT_EQ(types(), "12TDCZ");
+}
+
+TEST_F(ConnectionTest, APortalIsReadInPieces) {
+  start();
+  feed(parse("s", "rows 5") + bind("p", "s") + execute("p", 2));
+  EXPECT_EQ(types(), "12Ds");
+  feed(execute("p", 2));
+  EXPECT_EQ(types(), "Ds");
+  feed(execute("p", 2) + kSync);
+  EXPECT_EQ(types(), "DCZ");
+  EXPECT_EQ(last_tag, "SELECT 1");
+}
+
+TEST_F(ConnectionTest, ParametersAndResultsAreTextOrBinary) {
+  start();
+  std::string binary_eight = {0, 0, 0, 0, 0, 0, 0, 8};
+  feed(parse("e", "echo") +
+       message('B', zero_ended("") + zero_ended("e") + int16(1) + int16(1) + int16(1) + int32(8) +
+                        binary_eight + int16(1) + int16(1)) +
+       execute(""));
+  EXPECT_NE(output.find(int16(1) + int32(8) + binary_eight), std::string::npos);
+  EXPECT_EQ(types(), "12DC");
+  feed(message('B', zero_ended("") + zero_ended("e") + int16(0) + int16(1) + int32(2) + "42" + int16(0)) +
+       execute(""));
+  EXPECT_NE(output.find(int32(2) + "42"), std::string::npos);
+  types();
+  feed(message('B', zero_ended("") + zero_ended("e") + int16(0) + int16(1) + int32(2) + "4x" + int16(0)) +
+       kSync);
+  EXPECT_EQ(types(), "EZ");
+  EXPECT_NE(last_error.find("22P02"), std::string::npos);
+}
+
+TEST_F(ConnectionTest, UnknownNamesAreRefused) {
+  start();
+  feed(bind("", "none") + kSync + execute("none") + kSync + message('D', "S" + zero_ended("none")) + kSync);
+  EXPECT_EQ(types(), "EZEZEZ");
+}
+
+TEST_F(ConnectionTest, CopyTakesDataAndCanBeGivenUp) {
+  start();
+  feed(message('Q', zero_ended("copy")));
+  EXPECT_EQ(types(), "G");
+  feed(message('d', "abc") + message('d', "de") + message('c', ""));
+  EXPECT_EQ(types(), "CZ");
+  EXPECT_EQ(last_tag, "COPY 5");
+  feed(message('Q', zero_ended("copy")) + message('d', "abc") + message('f', zero_ended("no")));
+  EXPECT_EQ(types(), "GEZ");
+}
+
+TEST_F(ConnectionTest, InputWaitsWhileAStatementRuns) {
+  start();
+  feed(message('Q', zero_ended("wait")) + message('Q', zero_ended("rows 1")));
+  EXPECT_EQ(types(), "");
+  connection.cancel();
+  world.run();
+  feed("");
+  EXPECT_EQ(types(), "EZTDCZ");
+}
+
+TEST_F(ConnectionTest, AResultTooLargeIsAnErrorNotMemory) {
+  ConnectionOptions small;
+  small.result_bytes_max = 10'000;
+  Connection one(
+      {1, 1},
+      [this](const SessionRequest&) -> Result<std::unique_ptr<Session>, SqlError> {
+        return std::unique_ptr<Session>(std::make_unique<FakeSession>(world));
+      },
+      {}, small);
+  one.feed(startup() + message('Q', zero_ended("rows 1000000")));
+  world.run();
+  output = one.take_output();
+  EXPECT_LT(output.size(), 12'000u);
+  std::string all = types();
+  EXPECT_EQ(all.substr(all.size() - 2), "EZ");
+}
+
+TEST_F(ConnectionTest, AnyBytesAreAnsweredOrRefusedNeverACrash) {
+  Random random(3);
+  const std::string pieces[] = {startup(),
+                                parse("", "rows 2"),
+                                bind("", ""),
+                                execute(""),
+                                kSync,
+                                message('Q', zero_ended("rows 1; fail")),
+                                message('Q', zero_ended("copy")),
+                                message('d', "x"),
+                                message('c', ""),
+                                message('C', "S" + zero_ended(""))};
+  for (int round = 0; round < 3000; ++round) {
+    Connection one({1, 1},
+                   [this](const SessionRequest&) -> Result<std::unique_ptr<Session>, SqlError> {
+                     return std::unique_ptr<Session>(std::make_unique<FakeSession>(world));
+                   },
+                   {}, {});
+    std::string bytes = round % 3 == 0 ? "" : startup();
+    for (int i = 0; i < 8; ++i) bytes += pieces[random.below(std::size(pieces))];
+    for (uint64_t flips = random.below(6); flips > 0; --flips) {
+      bytes[random.below(bytes.size())] = static_cast<char>(random.next());
+    }
+    size_t cut = random.below(bytes.size());
+    one.feed(std::string_view(bytes).substr(0, cut));
+    world.run();
+    one.feed(std::string_view(bytes).substr(cut));
+    world.run();
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::sql
