@@ -1,0 +1,82 @@
+// Coordination within one process: embedded, and in the simulation, where it can be as unkind as a real one.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+
+#include "base/random.h"
+#include "base/scheduler.h"
+#include "coordinator/coordination.h"
+#include "coordinator/entry_tree.h"
+
+namespace tidemark {
+
+// What a simulation may ask for. All zero: a perfect connection.
+struct CoordinationFaults {
+  Micros delay_max{0};        // Of a request and of a reply, each drawn anew; order is kept.
+  Micros watch_delay_max{0};  // Of a watch's call: the longer, the more changes it stands for.
+  double lose_request = 0;    // The connection breaks before the request arrives,
+  double lose_reply = 0;      // or after: it has happened, and nobody knows.
+  Micros reconnect_delay_max{0};
+  Micros session_timeout{6'000'000};  // A session without a connection for so long expires.
+};
+
+class MemoryCoordination;
+
+// The tree that all sessions share. Lives on one loop; sessions may live on others. Must outlive them, and
+// its loop must run no task of it after it is gone.
+class CoordinationTree {
+ public:
+  explicit CoordinationTree(Scheduler& scheduler, CoordinationFaults faults = {});
+
+  // On the tree's loop. A session that is ended hears of it when it next has a connection. A hung process
+  // keeps its session: nothing here looks at what its loop does.
+  void expire(SessionNumber session);
+  const EntryTree& entries() const { return entries_; }
+
+ private:
+  friend class MemoryCoordination;
+  struct Client;
+
+  Scheduler& scheduler_;
+  const CoordinationFaults faults_;
+  EntryTree entries_;
+  std::map<SessionNumber, std::weak_ptr<Client>> clients_;
+  std::map<SessionNumber, uint64_t> lonely_;  // Without a connection; the number tells an old timer.
+  uint64_t next_lonely_ = 1;
+
+  void deliver_watches();
+  void connect(std::shared_ptr<Client> client, SessionNumber session);
+  void connection_lost(SessionNumber session);
+};
+
+// One session: one per process. Destroying it closes the session at once, as an orderly end does.
+class MemoryCoordination final : public Coordination {
+ public:
+  MemoryCoordination(CoordinationTree& tree, Scheduler& scheduler, Random random);
+  ~MemoryCoordination() override;
+
+  void get(const std::string& path, Watch watch, Done<Entry> done) override;
+  void children(const std::string& path, Watch watch, Done<std::vector<std::string>> done) override;
+  void exists(const std::string& path, Watch watch, Done<bool> done) override;
+  void create(const std::string& path, const std::string& data, EntryMode mode,
+              Done<std::string> done) override;
+  void multi(std::vector<CoordinationOp> ops, Done<std::vector<std::string>> done) override;
+  void on_session(std::function<void(SessionState)> listener) override;
+  void new_session() override;
+
+  // For tests and simulations, on the session's loop.
+  void disconnect();  // Until reconnect(); the session expires if that takes too long.
+  void reconnect();
+  void abandon();  // The process died: no further call comes, and the session ends by its timeout.
+  SessionNumber session() const;
+
+ private:
+  template <typename T, typename Read>
+  void read(EntryTree::WatchKind kind, const std::string& path, Watch watch, Read read_entry, Done<T> done);
+
+  std::shared_ptr<CoordinationTree::Client> client_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,135 @@
+#include "coordinator/memory_coordination.h"
+
+#include "tests/coordinator/coordination_contract.h"
+#include "tests/simulation/virtual_scheduler.h"
+
+namespace tidemark {
+
+namespace {
+
+class MemoryBed : public CoordinationBed {
+ public:
+  explicit MemoryBed(CoordinationFaults faults = {}, uint64_t seed = 1)
+      : random_(seed), tree_(scheduler_, faults) {}
+  ~MemoryBed() override {
+    sessions_.clear();
+    scheduler_.run_until({scheduler_.now().value + 60'000'000});
+  }
+
+  Scheduler& scheduler() override { return scheduler_; }
+  MemoryCoordination& open() override {
+    sessions_.push_back(std::make_unique<MemoryCoordination>(tree_, scheduler_, random_.fork()));
+    return *sessions_.back();
+  }
+  void close(Coordination& session) override {
+    std::erase_if(sessions_, [&](const auto& mine) { return mine.get() == &session; });
+  }
+  void expire(Coordination& session) override {
+    tree_.expire(static_cast<MemoryCoordination&>(session).session());
+  }
+  void run(std::function<void()> task) override { task(); }
+  bool wait(std::function<bool()> holds) override { return holds() || scheduler_.run_while_not(holds); }
+  CoordinationTree& tree() { return tree_; }
+
+ private:
+  VirtualScheduler scheduler_;
+  Random random_;
+  CoordinationTree tree_;
+  std::vector<std::unique_ptr<MemoryCoordination>> sessions_;
+};
+
+std::unique_ptr<CoordinationBed> perfect() {
+  return std::make_unique<MemoryBed>();
+}
+std::unique_ptr<CoordinationBed> slow() {
+  return std::make_unique<MemoryBed>(
+      CoordinationFaults{.delay_max = Micros{5'000}, .watch_delay_max = Micros{20'000}}, 7);
+}
+
+INSTANTIATE_TEST_SUITE_P(Perfect, CoordinationContract, testing::Values(perfect));
+INSTANTIATE_TEST_SUITE_P(Slow, CoordinationContract, testing::Values(slow));
+
+// A counter that is only ever raised by compare-and-set, with connections breaking before and after: a lost
+// reply leaves it raised, a lost request does not, and both are met.
+TEST(MemoryCoordination, AnUnknownOutcomeIsSometimesDoneAndSometimesNot) {
+  int done = 0;
+  int not_done = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    MemoryBed bed({.delay_max = Micros{1'000},
+                   .lose_request = 0.2,
+                   .lose_reply = 0.2,
+                   .reconnect_delay_max = Micros{10'000}},
+                  seed);
+    Coordination& c = bed.open();
+    const EntryTree& truth = bed.tree().entries();
+    while (!*truth.exists("/x")) {
+      (void)bed.create(c, "/x", "");
+      bed.wait([&] { return false; });  // Connected again.
+    }
+    for (int i = 0; i < 20; ++i) {
+      int32_t before = truth.get({}, "/x")->version;
+      auto result = bed.multi(c, {set_op("/x", "", before)});
+      int32_t after = truth.get({}, "/x")->version;
+      if (result.ok()) {
+        EXPECT_EQ(after, before + 1);
+      } else {
+        EXPECT_EQ(result.error(), CoordinationError::Disconnected);
+        (after == before ? not_done : done)++;
+        bed.wait([&] { return false; });  // Connected again.
+      }
+    }
+  }
+  EXPECT_GT(done, 0);
+  EXPECT_GT(not_done, 0);
+}
+
+TEST(MemoryCoordination, ASessionWithoutAConnectionExpiresInTimeAndNotBefore) {
+  MemoryBed bed({.session_timeout = Micros{1'000'000}});
+  MemoryCoordination& a = bed.open();
+  Coordination& b = bed.open();
+  ASSERT_TRUE(bed.create(a, "/alive", "", EntryMode::Ephemeral).ok());
+  auto& clock = static_cast<VirtualScheduler&>(bed.scheduler());
+  a.disconnect();
+  EXPECT_EQ(bed.get(a, "/alive").error(), CoordinationError::Disconnected);
+  clock.run_until({clock.now().value + 900'000});
+  a.reconnect();
+  clock.run_until({clock.now().value + 2'000'000});
+  EXPECT_TRUE(bed.get(a, "/alive")->own_ephemeral);
+  a.disconnect();
+  clock.run_until({clock.now().value + 1'100'000});
+  EXPECT_FALSE(bed.exists(b, "/alive").value());
+  a.reconnect();
+  clock.run_until({clock.now().value + 1});
+  EXPECT_EQ(bed.get(a, "/x").error(), CoordinationError::SessionExpired);
+}
+
+TEST(MemoryCoordination, TheSessionOfADeadProcessEndsByItsTimeout) {
+  MemoryBed bed({.session_timeout = Micros{1'000'000}});
+  MemoryCoordination& a = bed.open();
+  Coordination& b = bed.open();
+  ASSERT_TRUE(bed.create(a, "/alive", "", EntryMode::Ephemeral).ok());
+  auto& clock = static_cast<VirtualScheduler&>(bed.scheduler());
+  a.abandon();
+  clock.run_until({clock.now().value + 900'000});
+  EXPECT_TRUE(bed.exists(b, "/alive").value());
+  clock.run_until({clock.now().value + 200'000});
+  EXPECT_FALSE(bed.exists(b, "/alive").value());
+}
+
+TEST(MemoryCoordination, TheSessionOfAHungProcessLives) {
+  VirtualScheduler world;
+  CoordinationTree tree(world, {.session_timeout = Micros{1'000'000}});
+  ProcessScheduler hung(world);
+  MemoryCoordination session(tree, hung, Random(1));
+  session.create("/alive", "", EntryMode::Ephemeral, [](auto) {});
+  world.run_until({1'000});
+  ASSERT_TRUE(tree.entries().exists("/alive").value());
+  hung.pause();
+  world.run_until({100'000'000});
+  EXPECT_TRUE(tree.entries().exists("/alive").value());
+  session.abandon();
+}
+
+}  // namespace
+
+}  // namespace tidemark

@@ -1,0 +1,164 @@
+#include "coordinator/zookeeper_coordination.h"
+
+#include <zookeeper/zookeeper.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "net/asio_loop.h"
+#include "tests/coordinator/coordination_contract.h"
+#include "tests/servers/zookeeper.h"
+
+namespace tidemark {
+
+namespace {
+
+using servers::ZooKeeperServer;
+using servers::ZooKeeperSize;
+
+ZooKeeperServer& one_server() {
+  static ZooKeeperServer server;
+  return server;
+}
+
+// Connects with the session's own name and closes it: the server forgets it at once.
+void end_session(const std::string& servers, const ZooKeeperCoordination::Credentials& credentials) {
+  clientid_t id{};
+  id.client_id = credentials.session;
+  std::memcpy(id.passwd, credentials.password.data(), sizeof id.passwd);
+  std::atomic<bool> connected = false;
+  auto* handle = zookeeper_init(
+      servers.c_str(),
+      [](zhandle_t*, int, int state, const char*, void* flag) {
+        if (state == ZOO_CONNECTED_STATE) *static_cast<std::atomic<bool>*>(flag) = true;
+      },
+      6000, &id, &connected, 0);
+  ASSERT_NE(handle, nullptr);
+  servers::wait_until("the session is taken over", [&] { return connected.load(); });
+  zookeeper_close(handle);
+}
+
+class ZooKeeperBed : public CoordinationBed {
+ public:
+  explicit ZooKeeperBed(ZooKeeperServer& server, std::string digest = "")
+      : server_(server), digest_(std::move(digest)), root_("/test/" + std::to_string(next_root_++)) {}
+  ~ZooKeeperBed() override {
+    loop_.run([&] { sessions_.clear(); });
+    loop_.stop();
+  }
+
+  Scheduler& scheduler() override { return loop_; }
+  ZooKeeperCoordination& open() override {
+    loop_.run([&] {
+      sessions_.push_back(std::make_unique<ZooKeeperCoordination>(
+          loop_, ZooKeeperOptions{server_.connect_string(), root_, digest_, Micros{4'000'000}}));
+    });
+    return *sessions_.back();
+  }
+  void close(Coordination& session) override {
+    loop_.run([&] { std::erase_if(sessions_, [&](const auto& mine) { return mine.get() == &session; }); });
+  }
+  void expire(Coordination& session) override {
+    auto& mine = static_cast<ZooKeeperCoordination&>(session);
+    ZooKeeperCoordination::Credentials credentials;
+    wait([&] {
+      credentials = mine.credentials();
+      return credentials.session != 0;
+    });
+    end_session(server_.connect_string(), credentials);
+  }
+  void run(std::function<void()> task) override { loop_.run(std::move(task)); }
+  bool wait(std::function<bool()> holds) override {
+    auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (std::chrono::steady_clock::now() < deadline) {
+      bool now = false;
+      loop_.run([&] { now = holds(); });
+      if (now) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return false;
+  }
+  void use_root_of(const ZooKeeperBed& other) { root_ = other.root_; }
+
+ private:
+  static inline int next_root_ = 0;
+  ZooKeeperServer& server_;
+  const std::string digest_;
+  std::string root_;
+  AsioLoop loop_{"test"};
+  std::vector<std::unique_ptr<ZooKeeperCoordination>> sessions_;
+};
+
+std::unique_ptr<CoordinationBed> on_one_server() {
+  return std::make_unique<ZooKeeperBed>(one_server());
+}
+
+INSTANTIATE_TEST_SUITE_P(OneServer, CoordinationContract, testing::Values(on_one_server));
+
+TEST(ZooKeeperCoordination, EntriesMadeWithADigestAreClosedToOthers) {
+  ZooKeeperBed owner(one_server(), "tide:secret");
+  ZooKeeperBed stranger(one_server());
+  stranger.use_root_of(owner);
+  Coordination& a = owner.open();
+  Coordination& b = stranger.open();
+  ASSERT_TRUE(owner.create(a, "/x", "ours").ok());
+  EXPECT_EQ(owner.get(a, "/x")->data, "ours");
+  EXPECT_EQ(stranger.get(b, "/x").error(), CoordinationError::Refused);
+  EXPECT_EQ(stranger.multi(b, {set_op("/x", "theirs")}).error(), CoordinationError::Refused);
+}
+
+// Writes go on through the death of any one server; an unknown outcome is settled by reading.
+TEST(ZooKeeperCoordination, AnEnsembleOutlivesTheLossOfEachServerInTurn) {
+  ZooKeeperServer ensemble(ZooKeeperSize::Three);
+  ZooKeeperBed bed(ensemble);
+  Coordination& a = bed.open();
+  ASSERT_TRUE(bed.create(a, "/alive", "", EntryMode::Ephemeral).ok());
+  ASSERT_TRUE(bed.create(a, "/x", "0").ok());
+  int32_t version = 0;
+  auto raise = [&] {
+    for (;;) {
+      auto result = bed.multi(a, {check_op("/alive"), set_op("/x", std::to_string(version + 1), version)});
+      if (result.ok()) break;
+      ASSERT_THAT(result.error(),
+                  testing::AnyOf(CoordinationError::Disconnected, CoordinationError::BadVersion));
+      auto now = bed.get(a, "/x");
+      if (now.ok() && now->version == version + 1) break;  // It had happened.
+      ASSERT_TRUE(!now.ok() || now->version == version);
+    }
+    ++version;
+  };
+  for (size_t victim = 0; victim < ensemble.size(); ++victim) {
+    for (int i = 0; i < 20; ++i) raise();
+    ensemble.member(victim).kill();
+    for (int i = 0; i < 20; ++i) raise();
+    ensemble.member(victim).start();
+    ensemble.wait_until_ready();
+  }
+  EXPECT_EQ(bed.get(a, "/x")->data, "120");
+  EXPECT_TRUE(bed.get(a, "/alive")->own_ephemeral);  // The session has outlived them all.
+}
+
+TEST(ZooKeeperCoordination, WithoutAMajorityNothingIsKnownUntilItReturns) {
+  ZooKeeperServer ensemble(ZooKeeperSize::Three);
+  ZooKeeperBed bed(ensemble);
+  Coordination& a = bed.open();
+  ASSERT_TRUE(bed.create(a, "/x", "0").ok());
+  auto state = std::make_shared<SessionState>(SessionState::Connecting);
+  bed.run([&] { a.on_session([state](SessionState now) { *state = now; }); });
+  ensemble.member(0).kill();
+  ensemble.member(1).kill();
+  EXPECT_TRUE(bed.wait([state] { return *state == SessionState::Suspended; }));
+  EXPECT_EQ(bed.multi(a, {set_op("/x", "1")}).error(), CoordinationError::Disconnected);
+  ensemble.member(0).start();
+  EXPECT_TRUE(
+      bed.wait([state] { return *state == SessionState::Connected || *state == SessionState::Expired; }));
+  bed.run([&] { a.new_session(); });
+  EXPECT_TRUE(bed.wait([state] { return *state == SessionState::Connected; }));
+  EXPECT_TRUE(bed.multi(a, {set_op("/x", "1")}).ok());
+}
+
+}  // namespace
+
+}  // namespace tidemark
