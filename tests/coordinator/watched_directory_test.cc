@@ -1,0 +1,76 @@
+#include "coordinator/watched_directory.h"
+
+#include <gtest/gtest.h>
+
+#include "coordinator/membership.h"
+#include "coordinator/memory_coordination.h"
+#include "proto/convert.h"
+#include "tests/simulation/virtual_scheduler.h"
+
+namespace tidemark {
+namespace {
+
+class WatchedDirectoryTest : public testing::Test {
+ protected:
+  WatchedDirectoryTest() { create(paths::kNodes, "", EntryMode::Persistent); }
+
+  void create(const std::string& path, const std::string& data, EntryMode mode) {
+    coordination.create(path, data, mode, [](auto) {});
+    world.run();
+  }
+
+  void put_node(const std::string& name) {
+    pb::ProcessFact fact;
+    fact.set_name(name);
+    fact.set_address(name + ":1");
+    create(std::string(paths::kNodes) + "/" + name, fact.SerializeAsString(), EntryMode::Ephemeral);
+  }
+
+  void put_map(uint64_t version, const std::string& first_owner) {
+    pb::RegionMap map;
+    map.set_version(version);
+    for (uint64_t region : {2, 1, 3}) {
+      pb::RegionEntry& entry = *map.add_regions();
+      entry.set_region(region);
+      entry.set_owner(region == 1 ? first_owner : "b");
+      entry.set_sealed(region == 3);
+      auto begin = static_cast<uint32_t>(region == 1 ? 0 : 8);
+      *entry.mutable_shards() = to_pb(ShardRange{ShardId{begin}, ShardId{begin + 8}});
+    }
+    bool written = false;
+    write_facts(coordination, {{paths::kRegionMap, map.SerializeAsString(), last}}, version, {},
+                [&](auto done) { written = done.ok(); });
+    read_fact(coordination, paths::kRegionMap, {}, [&](auto fact) { last = std::move(fact).value(); });
+    world.run();
+    ASSERT_TRUE(written);
+  }
+
+  VirtualScheduler world;
+  CoordinationTree tree{world};
+  MemoryCoordination coordination{tree, world, Random(1)};
+  std::optional<Fact> last;
+};
+
+TEST_F(WatchedDirectoryTest, FollowsTheMapAndWhoIsAlive) {
+  WatchedDirectory directory(coordination, world);
+  world.run_until(Micros{1'000'000});
+  EXPECT_EQ(directory.find(ShardId{0}), nullptr);
+
+  put_map(1, "a");
+  put_node("b");
+  world.run_until(Micros{2'000'000});
+  ASSERT_NE(directory.find(ShardId{7}), nullptr);
+  EXPECT_EQ(directory.find(ShardId{7})->region, RegionId{1});
+  EXPECT_EQ(directory.find(ShardId{7})->address, Address{});  // Its owner is not alive.
+  EXPECT_EQ(directory.find(ShardId{8})->address, Address{"b:1"});
+  EXPECT_EQ(directory.find(ShardId{16}), nullptr);
+
+  put_node("c");
+  put_map(2, "c");
+  world.run_until(Micros{3'000'000});
+  EXPECT_EQ(directory.find(ShardId{0})->address, Address{"c:1"});
+  EXPECT_EQ(directory.version(), MapVersion{2});
+}
+
+}  // namespace
+}  // namespace tidemark
