@@ -39,6 +39,8 @@ class CoordinationTree {
   // On the tree's loop. A session that is ended hears of it when it next has a connection. A hung process
   // keeps its session: nothing here looks at what its loop does.
   void expire(SessionNumber session);
+  // From now on connections are perfect; the timeout of sessions stays.
+  void end_faults() { faults_ = {.session_timeout = faults_.session_timeout}; }
   const EntryTree& entries() const { return entries_; }
 
  private:
@@ -46,7 +48,7 @@ class CoordinationTree {
   struct Client;
 
   Scheduler& scheduler_;
-  const CoordinationFaults faults_;
+  CoordinationFaults faults_;
   EntryTree entries_;
   std::map<SessionNumber, std::weak_ptr<Client>> clients_;
   std::map<SessionNumber, uint64_t> lonely_;  // Without a connection; the number tells an old timer.
