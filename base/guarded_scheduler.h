@@ -24,6 +24,8 @@ class GuardedScheduler final : public Scheduler {
       if (!alive.expired()) task();
     };
   }
+  // Expires with the guarded object: for callbacks that take arguments.
+  std::weak_ptr<int> token() const { return alive_; }
 
  private:
   Scheduler& inner_;

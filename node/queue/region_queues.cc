@@ -1,0 +1,227 @@
+#include "node/queue/region_queues.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "node/reader_history.h"
+
+namespace tidemark {
+namespace {
+
+// Beyond so many queues for one view manager and stream they are opened anew as one.
+constexpr size_t kQueuesPerMemberMax = 8;
+
+}  // namespace
+
+RegionQueues::RegionQueues(const RegionState& state, Owner owner, const std::vector<Ancestor>& ancestors,
+                           const Rings& rings, const ViewManagerDirectory& view_managers,
+                           Scheduler& scheduler, Transport& transport, FeedOptions options)
+    : state_(state),
+      owner_(std::move(owner)),
+      rings_(rings),
+      view_managers_(view_managers),
+      scheduler_(scheduler),
+      transport_(transport),
+      options_(options),
+      lanes_(state.identity().shards.size()) {
+  const RegionIdentity& identity = state_.identity();
+  FeedIdentity own{identity.region, owner_.incarnation, owner_.stream, identity.shards, identity.generation};
+  StreamFeed::Listener listener;
+  listener.on_lane_stopped = [this](ShardId lane, Position stop) {
+    lane_at(lane).stopped = stop;
+    activate_ = true;
+  };
+  listener.on_failed = [](const LogFailure&) {};  // The Wal reads the same log, and tells.
+  Feed feed;
+  feed.feed = std::make_unique<StreamFeed>(own, identity.shard_count, rings_, scheduler_, transport_,
+                                           options_, listener);
+  feed.feed->set_end(state_.reader().next);
+  feed.feed->set_source(owner_.log, owner_.reader_at);
+  feeds_.push_back(std::move(feed));
+  for (const Ancestor& ancestor : ancestors) add_ancestor(ancestor);
+  learn_members();
+}
+
+RegionQueues::~RegionQueues() = default;
+
+void RegionQueues::add_ancestor(const Ancestor& ancestor) {
+  const RegionIdentity& own = state_.identity();
+  StreamId stream{owner_.stream.cluster, ancestor.region};
+  FeedIdentity identity{own.region, owner_.incarnation, stream, ancestor.shards, ancestor.generation};
+  StreamFeed::Listener listener;
+  listener.on_lane_stopped = [this](ShardId lane, Position stop) {
+    if (!state_.identity().shards.contains(lane)) return;
+    lane_at(lane).stopped = stop;
+    activate_ = true;
+  };
+  listener.on_failed = [](const LogFailure&) {};
+  Feed feed;
+  feed.feed = std::make_unique<StreamFeed>(identity, own.shard_count, rings_, scheduler_, transport_,
+                                           options_, listener);
+  TM_ASSERT(!ancestor.readers.empty());
+  feed.feed->set_end(ancestor.readers.back().next);
+  feeds_.push_back(std::move(feed));
+  size_t index = feeds_.size() - 1;
+  auto history = std::make_shared<ReaderHistory>(ancestor.readers);
+  owner_.open_log(stream, [this, index, history,
+                           alive = std::weak_ptr<int>(alive_token_)](std::shared_ptr<Log> log) {
+    if (alive.expired() || !log) return;
+    feeds_[index].log = log;
+    feeds_[index].feed->set_source(log.get(), [history](Offset from) { return history->at_or_before(from); });
+    feeds_[index].feed->pump();
+  });
+}
+
+RegionQueues::Lane& RegionQueues::lane_at(ShardId lane) {
+  return lanes_[lane.value - state_.identity().shards.begin.value];
+}
+
+bool RegionQueues::is_alive(MemberIndex member) const {
+  return alive_.count(member) != 0;
+}
+
+void RegionQueues::learn_members() {
+  alive_.clear();
+  for (size_t i = 1; i < rings_.member_count(); ++i) {
+    auto index = static_cast<MemberIndex>(i);
+    if (auto bearer = view_managers_.bearer(rings_.identity(index))) alive_.emplace(index, *bearer);
+  }
+  activate_ = true;
+}
+
+void RegionQueues::on_applied(FeedRecord record) {
+  bool progress = record.body && (record.body->has_progress() || record.body->has_cut());
+  if (progress && lanes_unsettled_ > 0) activate_ = true;
+  feeds_.front().feed->push(std::move(record));
+}
+
+void RegionQueues::on_members_changed() {
+  std::map<MemberIndex, ViewManagerDirectory::Bearer> before = alive_;
+  learn_members();
+  for (Feed& feed : feeds_) {
+    feed.feed->on_rings_changed();
+    for (QueueSlot slot : feed.feed->slots()) {
+      const Queue& queue = *feed.feed->find(slot);
+      auto now = alive_.find(queue.member);
+      auto then = before.find(queue.member);
+      bool same = now != alive_.end() && then != before.end() && now->second.boot == then->second.boot &&
+                  now->second.address == queue.address;
+      if (!same) feed.feed->close(slot, StreamFeed::Tell::No);
+    }
+  }
+}
+
+void RegionQueues::on_disconnect(const Address& peer) {
+  for (Feed& feed : feeds_) {
+    for (QueueSlot slot : feed.feed->slots()) {
+      if (feed.feed->find(slot)->address == peer) feed.feed->close(slot, StreamFeed::Tell::No);
+    }
+  }
+  activate_ = true;
+}
+
+void RegionQueues::on_credit(const pb::QueueCredit& credit) {
+  for (Feed& feed : feeds_) feed.feed->on_credit(credit.epoch(), credit.bytes());
+}
+
+void RegionQueues::on_close(const pb::QueueClose& close) {
+  if (close.incarnation() != owner_.incarnation.value) return;
+  for (Feed& feed : feeds_) {
+    const Queue* queue = feed.feed->find_epoch(close.epoch());
+    if (queue == nullptr) continue;
+    feed.feed->close(queue->slot, StreamFeed::Tell::No);
+    activate_ = true;
+  }
+}
+
+// ---- activation --------------------------------------------------------------------------------------
+
+std::optional<uint8_t> RegionQueues::feed_of(ShardId lane, Position committed) const {
+  for (size_t i = 0; i < feeds_.size(); ++i) {
+    const FeedIdentity& feed = feeds_[i].feed->identity();
+    if (feed.generation == committed.generation && feed.shards.contains(lane)) return static_cast<uint8_t>(i);
+  }
+  return std::nullopt;
+}
+
+bool RegionQueues::must_move(ShardId lane, const Lane& at, MemberIndex target, Position committed) const {
+  if (at.member != target) return true;
+  if (target == 0) return false;
+  if (at.stopped) return committed >= *at.stopped;
+  return feeds_[at.feed].feed->slot_of(lane) == 0;  // Its queue was closed.
+}
+
+void RegionQueues::activate() {
+  activate_ = false;
+  lanes_unsettled_ = 0;
+  std::map<std::pair<MemberIndex, uint8_t>, std::vector<LaneRun>> opening;
+  auto alive = [this](MemberIndex member) { return is_alive(member); };
+  Generation own_generation = state_.identity().generation;
+  for (const LaneRun& run : state_.committed().cover(state_.identity().shards)) {
+    for (ShardId lane = run.lanes.begin; lane < run.lanes.end; ++lane.value) {
+      Lane& at = lane_at(lane);
+      Position committed = run.position;
+      std::optional<uint8_t> feed = feed_of(lane, committed);
+      LaneView view{state_.ring_at(lane, committed), state_.ring()};
+      MemberIndex target = feed ? active_at(rings_, lane, view, alive) : MemberIndex{0};
+      if (must_move(lane, at, target, committed)) {
+        feeds_[at.feed].feed->close_lanes({lane, ShardId{lane.value + 1}}, StreamFeed::Tell::Yes);
+        at = {target, feed.value_or(0), std::nullopt};
+        if (target != 0) {
+          std::vector<LaneRun>& lanes = opening[{target, *feed}];
+          if (!lanes.empty() && lanes.back().lanes.end == lane && lanes.back().position == committed) {
+            ++lanes.back().lanes.end.value;
+          } else {
+            lanes.push_back({{lane, ShardId{lane.value + 1}}, committed});
+          }
+        }
+      }
+      bool settled = at.member != 0 && !at.stopped && committed.generation == own_generation;
+      lanes_unsettled_ += settled ? 0 : 1;
+    }
+  }
+  for (auto& [to, lanes] : opening) open_lanes(to.first, to.second, std::move(lanes));
+  gather_small_queues();
+}
+
+void RegionQueues::open_lanes(MemberIndex member, uint8_t feed, std::vector<LaneRun> lanes) {
+  const ViewManagerDirectory::Bearer& bearer = alive_.at(member);
+  feeds_[feed].feed->open(member, bearer.address, ++epoch_, state_.ring(), std::move(lanes));
+}
+
+void RegionQueues::gather_small_queues() {
+  for (Feed& each : feeds_) {
+    std::map<MemberIndex, std::vector<QueueSlot>> by_member;
+    for (QueueSlot slot : each.feed->slots()) by_member[each.feed->find(slot)->member].push_back(slot);
+    for (auto& [member, slots] : by_member) {
+      if (slots.size() <= kQueuesPerMemberMax) continue;
+      for (QueueSlot slot : slots) each.feed->close(slot, StreamFeed::Tell::Yes);
+      activate_ = true;
+    }
+  }
+}
+
+void RegionQueues::pump() {
+  // Routing a cut or a seal may stop lanes that can be activated elsewhere at once.
+  for (int turn = 0; turn < 3; ++turn) {
+    while (std::exchange(activate_, false)) activate();
+    for (Feed& feed : feeds_) feed.feed->pump();
+    if (!activate_) break;
+  }
+}
+
+RegionQueues::Figures RegionQueues::figures() const {
+  Figures out;
+  for (const Feed& feed : feeds_) {
+    const StreamFeed::Figures& one = feed.feed->figures();
+    out.queues += feed.feed->slots().size();
+    out.window_bytes += one.window_bytes;
+    out.records_read += one.records_read;
+    out.messages += one.messages;
+    out.entries += one.entries;
+  }
+  for (const Lane& lane : lanes_) out.lanes_waiting += lane.member == 0 ? 1 : 0;
+  return out;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,486 @@
+#include "node/queue/stream_feed.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "proto/change.h"
+#include "proto/convert.h"
+#include "proto/queue.h"
+
+namespace tidemark {
+
+StreamFeed::StreamFeed(FeedIdentity identity, ShardCount shards, const Rings& rings, Scheduler& scheduler,
+                       Transport& transport, FeedOptions options, Listener listener)
+    : identity_(identity),
+      shards_(shards),
+      rings_(rings),
+      scheduler_(scheduler),
+      transport_(transport),
+      options_(options),
+      listener_(std::move(listener)),
+      by_slot_(1, nullptr),
+      lanes_(identity.shards.size()) {}
+
+StreamFeed::~StreamFeed() = default;
+
+Queue* StreamFeed::queue(QueueSlot slot) {
+  return slot < by_slot_.size() ? by_slot_[slot] : nullptr;
+}
+
+const Queue* StreamFeed::find(QueueSlot slot) const {
+  return slot < by_slot_.size() ? by_slot_[slot] : nullptr;
+}
+
+const Queue* StreamFeed::find_epoch(uint64_t epoch) const {
+  for (const auto& [slot, queue] : queues_) {
+    if (queue.epoch == epoch) return &queue;
+  }
+  return nullptr;
+}
+
+QueueSlot StreamFeed::slot_of(ShardId lane) const {
+  return lanes_[index_of(lane)].slot;
+}
+
+std::vector<QueueSlot> StreamFeed::slots() const {
+  std::vector<QueueSlot> out;
+  for (const auto& [slot, queue] : queues_) out.push_back(slot);
+  return out;
+}
+
+std::vector<ShardRange> StreamFeed::lanes_of(QueueSlot slot) const {
+  std::vector<ShardRange> out;
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    if (lanes_[i].slot != slot) continue;
+    ShardId lane{identity_.shards.begin.value + static_cast<uint32_t>(i)};
+    if (!out.empty() && out.back().end == lane) {
+      ++out.back().end.value;
+    } else {
+      out.push_back({lane, ShardId{lane.value + 1}});
+    }
+  }
+  return out;
+}
+
+// ---- opening and closing -----------------------------------------------------------------------------
+
+QueueSlot StreamFeed::open(MemberIndex member, const Address& address, uint64_t epoch, RingVersion ring,
+                           std::vector<LaneRun> lanes) {
+  TM_ASSERT(!lanes.empty());
+  QueueSlot slot = 1;
+  while (queues_.count(slot) != 0) ++slot;
+  Queue& queue = queues_[slot];
+  queue.slot = slot;
+  queue.member = member;
+  queue.address = address;
+  queue.epoch = epoch;
+  queue.ring = ring;
+  queue.lanes = std::move(lanes);
+  queue.cursor = Offset{UINT64_MAX};
+  for (const LaneRun& run : queue.lanes) {
+    TM_ASSERT(run.position.generation == identity_.generation);
+    TM_ASSERT(identity_.shards.contains(run.lanes));
+    queue.cursor = std::min(queue.cursor, run.position.offset);
+    queue.lanes_left += run.lanes.size();
+    for (ShardId lane = run.lanes.begin; lane < run.lanes.end; ++lane.value) {
+      Lane& at = lanes_[index_of(lane)];
+      TM_ASSERT(at.slot == 0);
+      at = {slot, run.position.offset};
+    }
+  }
+  queue.told = queue.cursor;
+  if (by_slot_.size() <= slot) by_slot_.resize(slot + size_t{1}, nullptr);
+  by_slot_[slot] = &queue;
+  taking_.resize(by_slot_.size(), nullptr);
+  send_open(queue);
+  return slot;
+}
+
+void StreamFeed::send_open(Queue& queue) {
+  auto message = std::make_shared<pb::Message>();
+  pb::QueueOpen& open = *message->mutable_queue_open();
+  open.set_region(identity_.region.value);
+  open.set_generation(identity_.generation.value);
+  *open.mutable_shards() = to_pb(identity_.shards);
+  open.set_epoch(queue.epoch);
+  open.set_incarnation(identity_.incarnation.value);
+  open.set_ring_version(queue.ring.value);
+  to_pb(queue.lanes, *open.mutable_lanes());
+  queue.open_sent_at = scheduler_.now();
+  transport_.send(queue.address, std::move(message));
+}
+
+void StreamFeed::repeat_opens() {
+  for (auto& [slot, queue] : queues_) {
+    if (queue.credit > 0) continue;
+    if (scheduler_.now().value - queue.open_sent_at.value >= options_.open_repeat.value) send_open(queue);
+  }
+}
+
+void StreamFeed::close_lanes(ShardRange lanes, Tell tell) {
+  std::map<QueueSlot, std::vector<ShardRange>> taken;
+  for (ShardId lane = lanes.begin; lane < lanes.end; ++lane.value) {
+    QueueSlot slot = std::exchange(lanes_[index_of(lane)].slot, QueueSlot{0});
+    if (slot == 0) continue;
+    --queue(slot)->lanes_left;
+    std::vector<ShardRange>& ranges = taken[slot];
+    if (!ranges.empty() && ranges.back().end == lane) {
+      ++ranges.back().end.value;
+    } else {
+      ranges.push_back({lane, ShardId{lane.value + 1}});
+    }
+  }
+  for (auto& [slot, ranges] : taken) {
+    Queue& from = *queue(slot);
+    if (tell == Tell::Yes) {
+      auto message = std::make_shared<pb::Message>();
+      pb::QueueClose& close = *message->mutable_queue_close();
+      close.set_region(identity_.region.value);
+      close.set_epoch(from.epoch);
+      close.set_incarnation(identity_.incarnation.value);
+      for (ShardRange range : ranges) *close.add_lanes() = to_pb(range);
+      transport_.send(from.address, std::move(message));
+    }
+    remove_if_empty(from);
+  }
+}
+
+void StreamFeed::close(QueueSlot slot, Tell tell) {
+  for (ShardRange lanes : lanes_of(slot)) close_lanes(lanes, tell);
+  auto left = queues_.find(slot);  // Still there if all its lanes had stopped before.
+  if (left == queues_.end()) return;
+  by_slot_[slot] = nullptr;
+  queues_.erase(left);
+}
+
+// A queue whose lanes have all stopped still sends what it has put together, then goes.
+void StreamFeed::remove_if_empty(Queue& queue) {
+  if (queue.lanes_left > 0) return;
+  flush(queue);
+  by_slot_[queue.slot] = nullptr;
+  queues_.erase(queue.slot);
+}
+
+void StreamFeed::on_credit(uint64_t epoch, uint64_t bytes) {
+  for (auto& [slot, queue] : queues_) {
+    if (queue.epoch == epoch) queue.credit = std::max(queue.credit, bytes);
+  }
+}
+
+void StreamFeed::on_rings_changed() {
+  for (auto& [slot, queue] : queues_) queue.waits_for_ring = false;
+}
+
+// ---- the window --------------------------------------------------------------------------------------
+
+void StreamFeed::push(FeedRecord record) {
+  TM_ASSERT(record.at >= end_, record.at, end_);
+  end_ = record.next;
+  figures_.window_bytes += record.bytes;
+  window_.push_back(std::move(record));
+  trim_window();
+}
+
+void StreamFeed::set_end(Offset end) {
+  TM_ASSERT(window_.empty());
+  end_ = window_begin_ = end;
+}
+
+// What no queue needs goes at once; beyond the bound the oldest go, and queues that need them read the log.
+void StreamFeed::trim_window() {
+  Offset lowest{UINT64_MAX};
+  for (const auto& [slot, queue] : queues_) lowest = std::min(lowest, std::max(queue.cursor, window_begin_));
+  while (!window_.empty() &&
+         (window_.front().next <= lowest || figures_.window_bytes > options_.window_bytes_max)) {
+    figures_.window_bytes -= window_.front().bytes;
+    window_begin_ = window_.front().next;
+    window_.pop_front();
+  }
+  if (window_.empty()) window_begin_ = end_;
+}
+
+bool StreamFeed::can_send(const Queue& queue) const {
+  return queue.cost_sent < queue.credit && !queue.waits_for_ring && queue.cursor < end_ &&
+         queue.building_bytes + transport_.unsent_bytes(queue.address) < options_.unsent_bytes_max;
+}
+
+void StreamFeed::pump() {
+  if (failed_) return;
+  repeat_opens();
+  pump_window();
+  for (QueueSlot slot : slots()) {
+    Queue& each = *queue(slot);
+    tell_silent(each);
+    flush(each);
+  }
+  trim_window();
+  start_catch_up();
+}
+
+void StreamFeed::pump_window() {
+  for (bool routed = true; routed;) {
+    routed = false;
+    Offset lowest{UINT64_MAX};
+    for (const auto& [slot, queue] : queues_) {
+      if (can_send(queue) && !is_behind(queue)) lowest = std::min(lowest, queue.cursor);
+    }
+    auto at = std::lower_bound(window_.begin(), window_.end(), lowest,
+                               [](const FeedRecord& record, Offset from) { return record.at < from; });
+    for (; at != window_.end(); ++at) {
+      bool any = false;
+      for (auto& [slot, queue] : queues_) {
+        bool takes = can_send(queue) && !is_behind(queue) && queue.cursor <= at->at;
+        taking_[slot] = takes ? &queue : nullptr;
+        any |= takes;
+      }
+      if (!any) break;
+      route(*at);
+      routed = true;
+    }
+  }
+}
+
+// ---- routing -----------------------------------------------------------------------------------------
+
+void StreamFeed::route(const FeedRecord& record) {
+  if (record.body) {
+    if (record.body->has_commit()) {
+      route_changes(record, record.body->commit().changes());
+    } else if (record.body->has_backfill_page()) {
+      route_changes(record, record.body->backfill_page().changes());
+    } else if (record.body->has_join_page()) {
+      route_changes(record, record.body->join_page().changes());
+    }
+  }
+  for (QueueSlot slot : slots()) {
+    Queue* queue = taking_[slot];
+    taking_[slot] = nullptr;
+    if (queue == nullptr) continue;
+    if (record.body && record.body->has_cut() && !route_cut(record, *queue)) continue;
+    if (record.body && record.body->has_progress()) route_progress(record, *queue);
+    if (record.body && record.body->has_backfill_page() && record.body->backfill_page().last()) {
+      entry_for(*queue, record);
+    }
+    if (record.seal) *entry_for(*queue, record).mutable_seal() = *record.seal;
+    finish_record(record, *queue);
+  }
+}
+
+// The hot path: per change a lookup and a copy.
+void StreamFeed::route_changes(const FeedRecord& record, const std::string& changes) {
+  ChangeReader reader(changes);
+  uint64_t hash = 0;
+  std::string_view encoded;
+  Queue* last = nullptr;
+  std::string* into = nullptr;
+  while (reader.next_raw(hash, encoded)) {
+    ShardId shard = shards_.shard_of(hash);
+    if (!identity_.shards.contains(shard)) continue;
+    const Lane& lane = lanes_[index_of(shard)];
+    Queue* queue = taking_[lane.slot];
+    if (queue == nullptr || record.at < lane.start) continue;
+    if (queue != last) {
+      into = entry_for(*queue, record).mutable_changes();
+      last = queue;
+    }
+    into->append(encoded);
+  }
+}
+
+// The entry of the record in the queue's message, made on first need.
+pb::QueueEntry& StreamFeed::entry_for(Queue& queue, const FeedRecord& record) {
+  if (!queue.building) {
+    queue.building = std::make_shared<pb::Message>();
+    pb::QueueRecords& records = *queue.building->mutable_queue_records();
+    records.set_region(identity_.region.value);
+    records.set_epoch(queue.epoch);
+    records.set_incarnation(identity_.incarnation.value);
+  }
+  auto* entries = queue.building->mutable_queue_records()->mutable_entries();
+  if (!entries->empty() && entries->rbegin()->offset() == record.at.value) return *entries->rbegin();
+  pb::QueueEntry& entry = *entries->Add();
+  entry.set_offset(record.at.value);
+  if (record.body) {
+    entry.set_catalog_version(record.body->catalog_version());
+    entry.set_written_at_micros(record.body->written_at_micros());
+    if (record.body->has_backfill_page()) {
+      entry.set_view(record.body->backfill_page().view());
+      entry.set_last_page(record.body->backfill_page().last());
+    }
+  }
+  ++figures_.entries;
+  return entry;
+}
+
+// False: the ring is not known here yet; the queue waits before the cut.
+bool StreamFeed::route_cut(const FeedRecord& record, Queue& queue) {
+  RingVersion ring{record.body->cut().ring_version()};
+  if (!rings_.has(ring)) {
+    // A ring that every lane here has committed past is forgotten: then the cut is history for them.
+    if (ring > rings_.newest()) {
+      queue.waits_for_ring = true;
+      return false;
+    }
+    return true;
+  }
+  *entry_for(queue, record).mutable_cut() = record.body->cut();
+  return true;
+}
+
+void StreamFeed::route_progress(const FeedRecord& record, Queue& queue) {
+  pb::Progress* into = nullptr;
+  for (const pb::LaneRun& run : record.body->progress().committed()) {
+    ShardRange lanes = from_pb(run.lanes());
+    bool concerns = std::any_of(queue.lanes.begin(), queue.lanes.end(),
+                                [&](const LaneRun& mine) { return mine.lanes.overlaps(lanes); });
+    if (!concerns) continue;
+    if (into == nullptr) into = entry_for(queue, record).mutable_progress();
+    *into->add_committed() = run;
+  }
+}
+
+void StreamFeed::finish_record(const FeedRecord& record, Queue& queue) {
+  queue.cursor = record.next;
+  if (queue.building) {
+    const auto& entries = queue.building->queue_records().entries();
+    if (!entries.empty() && entries.rbegin()->offset() == record.at.value) {
+      size_t cost = queue_entry_cost(*entries.rbegin());
+      queue.cost_sent += cost;
+      queue.building_bytes += cost;
+      queue.told = record.next;
+    }
+  }
+  if (queue.building_bytes >= options_.message_bytes_max) flush(queue);
+  if (record.seal || (record.body && record.body->has_cut())) stop_lanes(queue, record);
+}
+
+void StreamFeed::stop_lanes(Queue& queue, const FeedRecord& record) {
+  Position stop{identity_.generation, record.next, 0};
+  RingVersion ring;
+  if (record.seal) {
+    stop = {Generation{record.seal->generation()}, Offset{0}, 0};
+  } else {
+    ring = RingVersion{record.body->cut().ring_version()};
+    if (!rings_.has(ring)) return;
+  }
+  std::vector<ShardId> stopped;
+  for (const LaneRun& run : queue.lanes) {
+    for (ShardId lane = run.lanes.begin; lane < run.lanes.end; ++lane.value) {
+      Lane& at = lanes_[index_of(lane)];
+      if (at.slot != queue.slot || record.at < at.start) continue;
+      if (!record.seal && rings_.owner(ring, lane) == queue.member) continue;
+      at.slot = 0;
+      --queue.lanes_left;
+      stopped.push_back(lane);
+    }
+  }
+  remove_if_empty(queue);
+  for (ShardId lane : stopped) listener_.on_lane_stopped(lane, stop);
+}
+
+// Else a view manager whose lanes nothing happens to would hold the log for ever.
+void StreamFeed::tell_silent(Queue& queue) {
+  if (!can_send(queue) && queue.cursor < end_) return;
+  if (queue.credit == 0 || queue.cost_sent >= queue.credit) return;
+  if (queue.cursor.value < queue.told.value + options_.silent_records_max) return;
+  FeedRecord nothing;
+  nothing.at = Offset{queue.cursor.value - 1};
+  nothing.next = queue.cursor;
+  entry_for(queue, nothing);
+  finish_record(nothing, queue);
+}
+
+void StreamFeed::flush(Queue& queue) {
+  if (!queue.building) return;
+  queue.building->mutable_queue_records()->set_sequence(++queue.sequence);
+  ++figures_.messages;
+  transport_.send(queue.address, std::move(queue.building));
+  queue.building.reset();
+  queue.building_bytes = 0;
+}
+
+// ---- catching up -------------------------------------------------------------------------------------
+
+void StreamFeed::set_source(Log* log, std::function<ReaderState(Offset)> state_at) {
+  reader_.reset();
+  log_ = log;
+  state_at_ = std::move(state_at);
+}
+
+void StreamFeed::start_catch_up() {
+  if (reader_ || log_ == nullptr || failed_) return;
+  Offset from{UINT64_MAX};
+  for (const auto& [slot, queue] : queues_) {
+    if (can_send(queue) && is_behind(queue)) from = std::min(from, queue.cursor);
+  }
+  if (from.value == UINT64_MAX) return;
+  ReaderState state = state_at_(from);
+  read_to_ = state.next;
+  reader_ = std::make_unique<StreamReader>(identity_.stream, *log_, state, options_.read_bytes);
+  for (auto& [slot, queue] : queues_) queue.in_run = false;
+  read_more();
+}
+
+void StreamFeed::read_more() {
+  reader_->next(
+      [this](Result<std::vector<JudgedRecord>, LogFailure> records) { on_read(std::move(records)); });
+}
+
+void StreamFeed::on_read(Result<std::vector<JudgedRecord>, LogFailure> records) {
+  if (!records.ok()) {
+    if (records.error().code != LogError::Unavailable) {
+      reader_.reset();
+      failed_ = true;
+      return listener_.on_failed(records.error());
+    }
+    return scheduler_.post_after(options_.read_retry, [this] {
+      if (reader_) read_more();
+    });
+  }
+  // Queues that have come to be behind where the reader is now join; those before it wait for the next run.
+  for (auto& [slot, queue] : queues_) queue.in_run |= queue.cursor >= read_to_;
+  bool wanted = true;
+  for (const JudgedRecord& judged : *records) {
+    read_to_ = Offset{judged.at.value + 1};
+    if (judged.verdict == Verdict::Valid && !(wanted = route_read(judged))) break;
+  }
+  for (QueueSlot slot : slots()) {
+    if (Queue* each = queue(slot)) flush(*each);
+  }
+  if (wanted && !failed_) return read_more();
+  reader_.reset();
+  pump();
+}
+
+// False: nobody needs more from the reader.
+bool StreamFeed::route_read(const JudgedRecord& judged) {
+  bool wanted = false;
+  for (auto& [slot, queue] : queues_) {
+    bool takes = queue.in_run && is_behind(queue) && can_send(queue);
+    queue.in_run &= takes;
+    wanted |= takes;
+    taking_[slot] = takes && queue.cursor <= judged.at ? &queue : nullptr;
+  }
+  if (!wanted || judged.at >= end_) return false;
+  ++figures_.records_read;
+  FeedRecord record;
+  record.at = judged.at;
+  record.next = judged.state.next;
+  if (judged.record.header.kind == RecordKind::Body) {
+    auto body = std::make_shared<pb::RecordBody>();
+    if (!body->ParseFromString(judged.record.payload)) {
+      failed_ = true;
+      listener_.on_failed({LogError::Refused, "a record's body does not parse"});
+      return false;
+    }
+    record.body = std::move(body);
+  } else if (judged.record.header.kind == RecordKind::Seal) {
+    auto seal = std::make_shared<pb::Seal>();
+    seal->ParseFromString(judged.record.payload);
+    record.seal = std::move(seal);
+  }
+  route(record);
+  return true;
+}
+
+}  // namespace tidemark

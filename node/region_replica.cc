@@ -1,0 +1,404 @@
+#include "node/region_replica.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "proto/convert.h"
+
+namespace tidemark {
+
+RegionReplica::RegionReplica(ReplicaContext context, RegionState state, Origin origin, Listener listener)
+    : context_(context),
+      listener_(std::move(listener)),
+      scheduler_(context.scheduler),
+      region_(std::move(state), context.rows, context.arithmetic, context.options.region),
+      map_version_(origin.map_version),
+      joined_(origin.joined),
+      history_(std::move(origin.readers)),
+      ancestors_(std::move(origin.ancestors)) {
+  open_log(origin.create_stream);
+}
+
+RegionReplica::~RegionReplica() = default;
+
+std::string RegionReplica::name() const {
+  return "region " + std::to_string(id().value);
+}
+
+// ---- the log -----------------------------------------------------------------------------------------
+
+void RegionReplica::open_log(bool create) {
+  auto open = [this, guard = scheduler_.token()] {
+    context_.handles.open(stream(), [this, guard](Result<std::shared_ptr<Log>, LogFailure> log) {
+      if (guard.expired()) return;
+      if (!log.ok()) return retry_log(log.error(), false);
+      on_log_opened(std::move(*log));
+    });
+  };
+  if (!create) return open();
+  context_.logs.create(stream(), [this, open, guard = scheduler_.token()](Result<void, LogFailure> created) {
+    if (guard.expired()) return;
+    if (!created.ok()) return retry_log(created.error(), true);
+    open();
+  });
+}
+
+void RegionReplica::retry_log(const LogFailure& failure, bool create) {
+  if (failure.code == LogError::Refused) return fail(failure);
+  on_waiting(failure);
+  scheduler_.post_after(context_.options.wal.retry_delay, [this, create] { open_log(create); });
+}
+
+void RegionReplica::on_log_opened(std::shared_ptr<Log> log) {
+  Log& asked = *log;
+  asked.bounds([this, log, guard = scheduler_.token()](Result<Log::Bounds, LogFailure> bounds) {
+    if (guard.expired()) return;
+    if (!bounds.ok()) return retry_log(bounds.error(), false);
+    start_tailing(log, *bounds);
+  });
+}
+
+// A log that ends before the checkpoint was swapped or lost its end; one that begins after it can not be
+// replayed from here.
+void RegionReplica::start_tailing(std::shared_ptr<Log> log, Log::Bounds bounds) {
+  Offset from = region_.state().reader().next;
+  if (bounds.end < from) {
+    return fail({LogError::Refused, "the log of " + name() + " ends at " + std::to_string(bounds.end.value) +
+                                        ", before its checkpoint at " + std::to_string(from.value)});
+  }
+  if (from < bounds.begin) {
+    return fail({LogError::Trimmed, "the log of " + name() + " begins at " +
+                                        std::to_string(bounds.begin.value) + ", after the checkpoint at " +
+                                        std::to_string(from.value)});
+  }
+  WalListener& listener = *this;
+  wal_ = std::make_unique<Wal>(stream(), share_log(std::move(log)), region_.state().reader(),
+                               context_.scheduler, listener, context_.options.wal);
+  reconsider();
+}
+
+void RegionReplica::fail(const LogFailure& failure) {
+  if (std::exchange(failed_, true)) return;
+  context_.options.say(name() + " can not be used: " + failure.message);
+  scheduler_.post([this, failure] { listener_.on_failed(id(), failure); });
+}
+
+void RegionReplica::on_failed(const LogFailure& failure) {
+  fail(failure);
+}
+
+void RegionReplica::on_waiting(const LogFailure& why) {
+  context_.options.say(name() + " waits for its log: " + why.message);
+}
+
+void RegionReplica::on_record(Offset at, const WalRecord& record, const ReaderState& state) {
+  if (failed_) return;
+  bool was_sealed = sealed();
+  record_bytes_ = record.payload.size();
+  record_next_ = state.next;
+  Status applied = region_.on_record(at, record, state, out_);
+  if (!applied.ok()) {
+    return fail({LogError::Refused, "record " + std::to_string(at.value) + ": " + applied.error().message});
+  }
+  history_.note(state);
+  perform();
+  append_pending();
+  schedule_turn();
+  if (sealed() && !was_sealed) listener_.on_sealed(id());
+}
+
+void RegionReplica::on_opened(Offset incarnation) {
+  TM_ASSERT(opening_version_.has_value());
+  incarnation_ = incarnation;
+  map_version_ = std::max(map_version_, *opening_version_);
+  RegionQueues::Owner owner;
+  owner.stream = stream();
+  owner.incarnation = incarnation;
+  owner.log = &wal_->log();
+  owner.reader_at = [this](Offset from) { return history_.at_or_before(from); };
+  owner.open_log = [this](StreamId stream, std::function<void(std::shared_ptr<Log>)> done) {
+    context_.handles.open(stream, [done = std::move(done)](Result<std::shared_ptr<Log>, LogFailure> log) {
+      done(log.ok() ? *log : nullptr);
+    });
+  };
+  drop_passed();
+  queues_ = std::make_unique<RegionQueues>(region_.state(), std::move(owner), ancestors_, context_.rings,
+                                           context_.view_managers, context_.scheduler, context_.transport,
+                                           context_.options.feed);
+  region_.on_opened(incarnation, *opening_version_, out_);
+  hand_facts();
+  perform();
+  schedule_turn();
+  keep_pumping();
+  listener_.on_status(id());
+}
+
+void RegionReplica::on_ended(EndReason reason) {
+  queues_.reset();
+  incarnation_.reset();
+  appends_.clear();
+  region_.on_ended(out_);
+  perform();
+  schedule_turn();
+  if (reason == EndReason::MapTooOld) refused_version_ = opening_version_;
+  opening_version_.reset();
+  if (reason == EndReason::MapTooOld || reason == EndReason::Fenced) listener_.on_map_doubted(id());
+  listener_.on_status(id());
+  reconsider_after(context_.options.reopen_delay);
+}
+
+void RegionReplica::on_caught_up(Offset) {
+  caught_up_ = true;
+  listener_.on_status(id());
+}
+
+void RegionReplica::trim_to(Offset floor) {
+  if (wal_ && region_.owning() && floor <= wal_->state().next) wal_->trim(floor);
+}
+
+// ---- facts -------------------------------------------------------------------------------------------
+
+void RegionReplica::on_facts(const RegionFacts& facts) {
+  if (facts.map_version < map_version_) return;
+  if (facts_ && facts.map_version <= facts_->map_version) return;
+  facts_ = facts;
+  map_version_ = facts.map_version;
+  hand_facts();
+  reconsider();
+  schedule_turn();
+}
+
+// The streams of children are made before the core may seal: the seal is the commit point.
+void RegionReplica::hand_facts() {
+  if (!facts_) return;
+  if (region_.owning() && !children_streams_there()) return create_children_streams();
+  region_.on_facts(*facts_, out_);
+  perform();
+}
+
+bool RegionReplica::children_streams_there() const {
+  if (!facts_->change) return true;
+  return std::all_of(
+      facts_->change->children().begin(), facts_->change->children().end(),
+      [&](const auto& child) { return streams_created_.count(RegionId{child.region()}) != 0; });
+}
+
+void RegionReplica::create_children_streams() {
+  if (std::exchange(creating_streams_, true)) return;
+  for (const auto& child : facts_->change->children()) {
+    RegionId region{child.region()};
+    if (streams_created_.count(region) != 0) continue;
+    StreamId made{context_.options.cluster, region};
+    context_.logs.create(made, [this, region, guard = scheduler_.token()](Result<void, LogFailure> created) {
+      if (guard.expired()) return;
+      creating_streams_ = false;
+      if (!created.ok()) {
+        on_waiting(created.error());
+        return scheduler_.post_after(context_.options.wal.retry_delay, [this] { hand_facts(); });
+      }
+      streams_created_.insert(region);
+      hand_facts();
+      schedule_turn();
+    });
+    return;
+  }
+}
+
+void RegionReplica::reconsider_after(Micros delay) {
+  waits_to_reopen_ = true;
+  scheduler_.post_after(delay, [this] {
+    waits_to_reopen_ = false;
+    reconsider();
+  });
+}
+
+void RegionReplica::reconsider() {
+  if (!wal_ || failed_ || !facts_ || waits_to_reopen_) return;
+  bool named = facts_->entry.owner() == context_.options.name && !facts_->entry.sealed() && !sealed();
+  if (!named) return wal_->stop_owning();
+  if (!wal_->idle()) return;
+  if (refused_version_ && facts_->map_version <= *refused_version_) return;
+  opening_version_ = facts_->map_version;
+  wal_->open(facts_->map_version, context_.random.next());
+}
+
+void RegionReplica::on_catalog(std::shared_ptr<const pb::Catalog> catalog) {
+  region_.on_catalog(std::move(catalog), out_);
+  perform();
+  schedule_turn();
+}
+
+void RegionReplica::on_rings_changed() {
+  region_.on_ring(context_.rings.newest(), out_);
+  perform();
+  on_view_managers_changed();
+}
+
+void RegionReplica::on_view_managers_changed() {
+  if (queues_) queues_->on_members_changed();
+  schedule_turn();
+}
+
+void RegionReplica::on_disconnect(const Address& peer) {
+  if (!queues_) return;
+  queues_->on_disconnect(peer);
+}
+
+// ---- messages ----------------------------------------------------------------------------------------
+
+bool RegionReplica::on_message(const Address& from, const pb::Message& message) {
+  Asker asker{from, message.request()};
+  switch (message.body_case()) {
+    case pb::Message::kWrite: region_.on_write(asker, message.write(), out_); break;
+    case pb::Message::kOpenSession: region_.on_open_session(asker, message.open_session(), out_); break;
+    case pb::Message::kGet: region_.on_get(asker, message.get(), out_); break;
+    case pb::Message::kScan: region_.on_scan(asker, message.scan(), out_); break;
+    case pb::Message::kWait: region_.on_wait(asker, message.wait(), out_); break;
+    case pb::Message::kEffects: region_.on_effects(asker, message.effects(), out_); break;
+    case pb::Message::kPositions: region_.on_positions(asker, out_); break;
+    case pb::Message::kCommittedRequest:
+      region_.on_committed_request(asker, message.committed_request(), out_);
+      break;
+    case pb::Message::kCommitted: {
+      auto lanes = from_pb(message.committed().lanes(), context_.options.shards);
+      if (lanes.ok()) region_.on_committed_report(*lanes, out_);
+      break;
+    }
+    case pb::Message::kQueueCredit:
+      if (queues_) queues_->on_credit(message.queue_credit());
+      break;
+    case pb::Message::kQueueClose:
+      if (queues_) queues_->on_close(message.queue_close());
+      break;
+    default: return false;
+  }
+  perform();
+  schedule_turn();
+  return true;
+}
+
+void RegionReplica::on_committed_positions(const std::vector<LaneRun>& lanes) {
+  region_.on_committed_positions(lanes, out_);
+  perform();
+  schedule_turn();
+}
+
+// ---- commands ----------------------------------------------------------------------------------------
+
+void RegionReplica::perform() {
+  if (out_.empty()) return;
+  RegionCommands commands = std::exchange(out_, {});
+  for (AppendCommand& append : commands.appends) appends_.push_back(std::move(append));
+  for (SendCommand& send : commands.sends) context_.transport.send(send.to, std::move(send.message));
+  if (queues_) {
+    for (AppliedRecord& applied : commands.applied) {
+      queues_->on_applied({applied.at, record_next_, applied.body, applied.seal, record_bytes_});
+    }
+  }
+  for (const AskCommitted& ask : commands.asks) listener_.on_ask_committed(id(), ask);
+  if (commands.status_changed) listener_.on_status(id());
+  append_pending();
+  if (commands.refence && wal_) wal_->stop_owning();
+}
+
+// The region numbers its records itself; the Wal takes them as its window allows.
+void RegionReplica::append_pending() {
+  while (!appends_.empty() && wal_->can_append()) {
+    Offset at = wal_->append(appends_.front().kind, appends_.front().payload);
+    TM_ASSERT(at == appends_.front().at, at, appends_.front().at);
+    appends_.pop_front();
+  }
+}
+
+void RegionReplica::schedule_turn() {
+  if (std::exchange(turn_posted_, true)) return;
+  scheduler_.post([this] { end_turn(); });
+}
+
+void RegionReplica::end_turn() {
+  turn_posted_ = false;
+  if (failed_) return;
+  uint64_t lag = region_.state().reader().next.value - region_.state().committed_floor().value;
+  region_.hold_back(!has_room_ || lag > context_.options.lag_records_max);
+  region_.on_tick(scheduler_.now(), out_);
+  perform();
+  if (queues_) queues_->pump();
+  schedule_timer();
+}
+
+void RegionReplica::schedule_timer() {
+  std::optional<Micros> next = region_.next_tick();
+  if (!next || (timer_at_ && *timer_at_ <= *next)) return;
+  timer_at_ = next;
+  Micros delay{std::max<int64_t>(0, next->value - scheduler_.now().value)};
+  scheduler_.post_after(delay, [this, at = *next] {
+    if (timer_at_ != at) return;  // An earlier one was set meanwhile.
+    timer_at_.reset();
+    schedule_turn();
+  });
+}
+
+// Opens may have been lost and peers may have taken what was unsent: nobody tells.
+void RegionReplica::keep_pumping() {
+  scheduler_.post_after(context_.options.pump_interval, [this, of = incarnation_] {
+    if (!queues_ || incarnation_ != of) return;
+    queues_->pump();
+    keep_pumping();
+  });
+}
+
+// ---- what it is --------------------------------------------------------------------------------------
+
+void RegionReplica::drop_passed() {
+  const RegionState& state = region_.state();
+  history_.forget_before(state.committed_floor());
+  std::erase_if(ancestors_, [&](const Ancestor& ancestor) {
+    ShardRange lanes{std::max(ancestor.shards.begin, state.identity().shards.begin),
+                     std::min(ancestor.shards.end, state.identity().shards.end)};
+    Position after{Generation{ancestor.generation.value + 1}, Offset{0}, 0};
+    return lanes.empty() || state.committed().all_reached(lanes, after);
+  });
+}
+
+Checkpoint RegionReplica::checkpoint() {
+  drop_passed();
+  const RegionState& state = region_.state();
+  Checkpoint out;
+  out.region = id();
+  out.shards = state.identity().shards;
+  out.generation = state.identity().generation;
+  out.map_version = map_version_;
+  out.joined = joined_;
+  out.reader = state.reader();
+  out.readers = history_.states();
+  out.ancestors = ancestors_;
+  state.to_snapshot().SerializeToString(&out.state);
+  return out;
+}
+
+std::vector<Ancestor> RegionReplica::ancestry() const {
+  std::vector<Ancestor> out = ancestors_;
+  const RegionIdentity& identity = region_.state().identity();
+  std::vector<ReaderState> readers = history_.states();
+  if (readers.empty() || readers.back().next < region_.state().reader().next) {
+    readers.push_back(region_.state().reader());
+  }
+  out.push_back({identity.region, identity.shards, identity.generation, std::move(readers)});
+  return out;
+}
+
+pb::RegionStatus RegionReplica::status() const {
+  pb::RegionStatus out = region_.status();
+  out.set_node(context_.options.name);
+  out.set_joined(joined_.value);
+  out.set_lag_records(region_.state().reader().next.value - region_.state().committed_floor().value);
+  return out;
+}
+
+std::optional<RegionQueues::Figures> RegionReplica::queue_figures() const {
+  if (!queues_) return std::nullopt;
+  return queues_->figures();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,162 @@
+// One region as this node holds it: the glue between its stream (Wal), its core (Region) and its queues.
+// It tails; while the region map names this node the owner, it opens the stream and serves; whatever ends the
+// incarnation, it tails again and, if the map still names it, opens again. Lives on the node's loop.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/guarded_scheduler.h"
+#include "base/random.h"
+#include "net/transport.h"
+#include "node/log_handles.h"
+#include "node/options.h"
+#include "node/queue/region_queues.h"
+#include "node/reader_history.h"
+#include "node/region/region.h"
+#include "node/store/checkpoint.h"
+#include "wal/wal.h"
+
+namespace tidemark {
+
+// What a replica needs of its node. All outlive it.
+struct ReplicaContext {
+  const NodeOptions& options;
+  Scheduler& scheduler;
+  Transport& transport;
+  Random& random;
+  LogStore& logs;
+  LogHandles& handles;
+  RowStore& rows;
+  RowArithmetic& arithmetic;
+  const Rings& rings;
+  const ViewManagerDirectory& view_managers;
+};
+
+class RegionReplica : private WalListener {
+ public:
+  struct Listener {
+    std::function<void(RegionId)> on_sealed;       // All of the stream was read: children can be built.
+    std::function<void(RegionId)> on_status;       // There is news for the coordinator.
+    std::function<void(RegionId)> on_map_doubted;  // The region map may have moved on.
+    // The stream can not be used from where this replica stands. Final.
+    std::function<void(RegionId, LogFailure)> on_failed;
+    std::function<void(RegionId, const AskCommitted&)> on_ask_committed;
+  };
+  struct Origin {
+    MapVersion map_version;  // Of the newest map acted upon so far.
+    MapVersion joined;
+    std::vector<ReaderState> readers;
+    std::vector<Ancestor> ancestors;
+    bool create_stream = false;  // It starts at the beginning: the stream may not be there yet.
+  };
+
+  RegionReplica(ReplicaContext context, RegionState state, Origin origin, Listener listener);
+  ~RegionReplica() override;
+
+  // ---- facts
+
+  // Of the newest map; older ones than this replica has acted upon are ignored.
+  void on_facts(const RegionFacts& facts);
+  void on_catalog(std::shared_ptr<const pb::Catalog> catalog);
+  void on_rings_changed();
+  void on_view_managers_changed();
+  void on_disconnect(const Address& peer);
+
+  // ---- messages. True: it was one for a region.
+
+  bool on_message(const Address& from, const pb::Message& message);
+  void on_committed_positions(const std::vector<LaneRun>& lanes);
+
+  // No room for more rows: clients are refused until there is.
+  void set_room(bool has_room) { has_room_ = has_room; }
+
+  // Discards what every replica and lane is past, as the region map says.
+  void trim_to(Offset floor);
+
+  // ---- what it is
+
+  RegionId id() const { return region_.state().identity().region; }
+  const RegionState& state() const { return region_.state(); }
+  MapVersion joined() const { return joined_; }
+  MapVersion map_version() const { return map_version_; }
+  bool owning() const { return region_.owning(); }
+  bool sealed() const { return region_.state().seal().has_value(); }
+  bool caught_up() const { return caught_up_; }
+  std::optional<Offset> incarnation() const { return incarnation_; }
+
+  // As of the last record applied: the rows of the store are at least as new.
+  Checkpoint checkpoint();
+  // What a child must know of this stream.
+  std::vector<Ancestor> ancestry() const;
+  // Without what the node knows of checkpoints.
+  pb::RegionStatus status() const;
+  std::optional<RegionQueues::Figures> queue_figures() const;
+
+ private:
+  // WalListener.
+  void on_record(Offset at, const WalRecord& record, const ReaderState& state) override;
+  void on_opened(Offset incarnation) override;
+  void on_ended(EndReason reason) override;
+  void on_caught_up(Offset end) override;
+  void on_failed(const LogFailure& failure) override;
+  void on_waiting(const LogFailure& why) override;
+
+  void open_log(bool create);
+  void on_log_opened(std::shared_ptr<Log> log);
+  void start_tailing(std::shared_ptr<Log> log, Log::Bounds bounds);
+  void retry_log(const LogFailure& failure, bool create);
+  void fail(const LogFailure& failure);
+
+  void hand_facts();
+  void reconsider();
+  void reconsider_after(Micros delay);
+  void create_children_streams();
+  bool children_streams_there() const;
+
+  void perform();
+  void append_pending();
+  void schedule_turn();
+  void end_turn();
+  void schedule_timer();
+  void keep_pumping();
+  void drop_passed();
+  StreamId stream() const { return {context_.options.cluster, id()}; }
+  std::string name() const;
+
+  ReplicaContext context_;
+  Listener listener_;
+  GuardedScheduler scheduler_;
+  Region region_;
+  MapVersion map_version_;
+  MapVersion joined_;
+  ReaderHistory history_;
+  std::vector<Ancestor> ancestors_;
+
+  std::unique_ptr<Wal> wal_;
+  bool failed_ = false;
+  bool caught_up_ = false;
+  std::optional<MapVersion> opening_version_;  // Of the map under which open() was called.
+  std::optional<MapVersion> refused_version_;  // A newer fence is there: only a newer map helps.
+  std::optional<Offset> incarnation_;
+  bool waits_to_reopen_ = false;
+
+  std::optional<RegionFacts> facts_;
+  std::set<RegionId> streams_created_;
+  bool creating_streams_ = false;
+  bool has_room_ = true;
+
+  RegionCommands out_;
+  std::deque<AppendCommand> appends_;  // Not yet taken by the Wal.
+  size_t record_bytes_ = 0;            // Of the record being applied.
+  Offset record_next_;
+  std::unique_ptr<RegionQueues> queues_;  // While owning.
+  bool turn_posted_ = false;
+  std::optional<Micros> timer_at_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,373 @@
+#include "node/region_set.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "proto/convert.h"
+
+namespace tidemark {
+
+RegionSet::RegionSet(ReplicaContext context, ClusterView& view, NodeStore& store, Listener listener)
+    : context_(context),
+      view_(view),
+      store_(store),
+      listener_(std::move(listener)),
+      scheduler_(context.scheduler) {
+  for (const Checkpoint& checkpoint : store_.loaded()) {
+    on_disk_.emplace(checkpoint.region, checkpoint);
+    saved_[checkpoint.region] = {checkpoint.shards, checkpoint.joined, checkpoint.map_version,
+                                 checkpoint.reader.next, checkpoint.reader.sealed};
+  }
+}
+
+RegionSet::~RegionSet() = default;
+
+RegionReplica* RegionSet::find(RegionId region) {
+  auto found = replicas_.find(region);
+  return found == replicas_.end() ? nullptr : found->second.get();
+}
+
+RegionReplica* RegionSet::find_by_shard(ShardId shard) {
+  RegionReplica* any = nullptr;
+  for (auto& [id, replica] : replicas_) {
+    if (!replica->state().identity().shards.contains(shard)) continue;
+    if (replica->owning()) return replica.get();
+    any = replica.get();
+  }
+  return any;
+}
+
+std::vector<RegionId> RegionSet::held() const {
+  std::vector<RegionId> out;
+  for (const auto& [id, replica] : replicas_) out.push_back(id);
+  return out;
+}
+
+void RegionSet::for_each(const std::function<void(RegionReplica&)>& call) {
+  for (RegionId region : held()) {
+    if (RegionReplica* replica = find(region)) call(*replica);
+  }
+}
+
+// ---- what the map says -------------------------------------------------------------------------------
+
+std::optional<MapVersion> RegionSet::membership(const pb::RegionEntry& entry) const {
+  for (const pb::Replica& replica : entry.replicas()) {
+    if (replica.node() == context_.options.name) return MapVersion{replica.joined()};
+  }
+  return std::nullopt;
+}
+
+// The membership began before this disk did: what it had is gone, and its reports no longer hold. With
+// nobody else to bring a checkpoint, the log is all there is: if it is whole, it is enough.
+bool RegionSet::is_lost(const pb::RegionEntry& entry, MapVersion joined) const {
+  return store_.first_map() && joined <= *store_.first_map() && entry.replicas_size() > 1;
+}
+
+// A map older than what this node has acted upon tells it nothing.
+bool RegionSet::map_is_too_old() const {
+  MapVersion version{view_.map().version()};
+  auto newer = [&](MapVersion other) { return version < other; };
+  return std::any_of(saved_.begin(), saved_.end(),
+                     [&](const auto& it) { return newer(it.second.map_version); }) ||
+         std::any_of(replicas_.begin(), replicas_.end(),
+                     [&](const auto& it) { return newer(it.second->map_version()); });
+}
+
+void RegionSet::reconcile() {
+  if (!store_.first_map()) store_.set_first_map(MapVersion{view_.map().version()});
+  if (map_is_too_old()) return;
+  drop_foreign();
+  wants_seed_.clear();
+  for (const pb::RegionEntry& entry : view_.map().regions()) {
+    RegionId region{entry.region()};
+    std::optional<MapVersion> joined = membership(entry);
+    if (!joined || failed_.count(region) != 0) continue;
+    if (find(region) == nullptr && !entry.sealed() && !load(entry, *joined)) continue;
+    RegionReplica* replica = find(region);
+    if (replica == nullptr) continue;
+    if (auto facts = facts_of(view_.map(), region)) replica->on_facts(*facts);
+    if (replica->owning()) replica->trim_to(Offset{entry.floor()});
+  }
+}
+
+// ---- dropping ----------------------------------------------------------------------------------------
+
+void RegionSet::drop_foreign() {
+  std::set<RegionId> all;
+  for (const auto& [region, replica] : replicas_) all.insert(region);
+  for (const auto& [region, held] : saved_) all.insert(region);
+  for (RegionId region : all) {
+    const pb::RegionEntry* entry = view_.region(region);
+    std::optional<MapVersion> joined = entry ? membership(*entry) : std::nullopt;
+    RegionReplica* replica = find(region);
+    MapVersion mine = replica ? replica->joined() : saved_.at(region).joined;
+    if (!joined || *joined != mine) drop(region);
+  }
+}
+
+void RegionSet::drop(RegionId region) {
+  std::optional<ShardRange> shards;
+  if (RegionReplica* replica = find(region)) shards = replica->state().identity().shards;
+  if (auto saved = saved_.find(region); saved != saved_.end()) shards = saved->second.shards;
+  replicas_.erase(region);
+  on_disk_.erase(region);
+  failed_.erase(region);
+  store_.forget(region);
+  saved_.erase(region);
+  if (shards) erase_uncovered(*shards, region);
+}
+
+// A child's rows are its parent's: only what no other region here holds may go.
+void RegionSet::erase_uncovered(ShardRange shards, RegionId except) {
+  std::vector<ShardRange> others;
+  for (const auto& [region, replica] : replicas_) {
+    if (region != except) others.push_back(replica->state().identity().shards);
+  }
+  for (const auto& [region, held] : saved_) {
+    if (region != except) others.push_back(held.shards);
+  }
+  std::sort(others.begin(), others.end());
+  ShardId at = shards.begin;
+  for (ShardRange other : others) {
+    if (other.end <= at || shards.end <= other.begin) continue;
+    if (at < other.begin) store_.erase_shards({at, other.begin});
+    at = std::max(at, other.end);
+  }
+  if (at < shards.end) store_.erase_shards({at, shards.end});
+}
+
+// ---- loading -----------------------------------------------------------------------------------------
+
+// False: it can not be loaded now.
+bool RegionSet::load(const pb::RegionEntry& entry, MapVersion joined) {
+  RegionId region{entry.region()};
+  if (on_disk_.count(region) != 0) return load_checkpoint(entry, joined);
+  if (is_lost(entry, joined)) {
+    listener_.on_status(region);
+    return false;
+  }
+  // A later member starts from a checkpoint sent to it, even if the log is whole.
+  bool is_first_member = joined.value == entry.born();
+  bool is_owner = entry.owner() == context_.options.name;
+  if (!is_first_member && !is_owner) {
+    wants_seed_[region] = joined;
+    return false;
+  }
+  if (entry.parents().empty()) {
+    load_new(entry, joined);
+  } else {
+    load_child(entry, joined);
+  }
+  return find(region) != nullptr;
+}
+
+bool RegionSet::load_checkpoint(const pb::RegionEntry& entry, MapVersion joined) {
+  Checkpoint checkpoint = std::move(on_disk_.extract(RegionId{entry.region()}).mapped());
+  pb::RegionSnapshot snapshot;
+  Result<RegionState> state = Error{"it does not parse"};
+  if (snapshot.ParseFromString(checkpoint.state)) state = RegionState::from_snapshot(snapshot);
+  if (!state.ok()) {
+    context_.options.say("the checkpoint of region " + std::to_string(entry.region()) +
+                         " can not be used: " + state.error().message);
+    failed_.insert(checkpoint.region);
+    return false;
+  }
+  RegionReplica::Origin origin;
+  origin.map_version = checkpoint.map_version;
+  origin.joined = joined;
+  origin.readers = std::move(checkpoint.readers);
+  origin.ancestors = std::move(checkpoint.ancestors);
+  add(std::move(*state), std::move(origin));
+  return true;
+}
+
+void RegionSet::load_new(const pb::RegionEntry& entry, MapVersion joined) {
+  ShardRange shards = from_pb(entry.shards());
+  erase_uncovered(shards, RegionId{entry.region()});
+  RegionReplica::Origin origin;
+  origin.map_version = MapVersion{view_.map().version()};
+  origin.joined = joined;
+  origin.create_stream = entry.floor() == 0;
+  RegionIdentity identity{RegionId{entry.region()}, shards, Generation{entry.generation()},
+                          context_.options.shards};
+  add(RegionState(identity), std::move(origin));
+  request_save();
+}
+
+// Parents that are on this node only as checkpoints are loaded for it; on_sealed() brings us here again.
+void RegionSet::load_child(const pb::RegionEntry& entry, MapVersion joined) {
+  std::vector<RegionReplica*> parents;
+  for (uint64_t parent : entry.parents()) {
+    RegionReplica* replica = sealed_parent(RegionId{parent});
+    if (replica == nullptr) return;
+    parents.push_back(replica);
+  }
+  std::sort(parents.begin(), parents.end(), [](RegionReplica* a, RegionReplica* b) {
+    return a->state().identity().shards < b->state().identity().shards;
+  });
+  RegionId child{entry.region()};
+  RegionReplica::Origin origin;
+  origin.map_version = MapVersion{view_.map().version()};
+  origin.joined = joined;
+  origin.create_stream = true;
+  for (RegionReplica* parent : parents) {
+    for (Ancestor& ancestor : parent->ancestry()) origin.ancestors.push_back(std::move(ancestor));
+  }
+  RegionState state = parents.size() == 1
+                          ? RegionState::split_child(parents[0]->state(), child)
+                          : RegionState::merge_child(parents[0]->state(), parents[1]->state(), child);
+  add(std::move(state), std::move(origin));
+  request_save();
+}
+
+RegionReplica* RegionSet::sealed_parent(RegionId parent) {
+  if (RegionReplica* replica = find(parent)) return replica->sealed() ? replica : nullptr;
+  const pb::RegionEntry* entry = view_.region(parent);
+  if (entry == nullptr || failed_.count(parent) != 0) return nullptr;
+  std::optional<MapVersion> joined = membership(*entry);
+  if (!joined || !load(*entry, *joined)) return nullptr;
+  RegionReplica* replica = find(parent);
+  return replica->sealed() ? replica : nullptr;
+}
+
+void RegionSet::add(RegionState state, RegionReplica::Origin origin) {
+  RegionId region = state.identity().region;
+  RegionReplica::Listener listener;
+  listener.on_sealed = [this](RegionId) { scheduler_.post([this] { reconcile(); }); };
+  listener.on_status = listener_.on_status;
+  listener.on_map_doubted = [this](RegionId) { view_.look_at_map_again(); };
+  listener.on_failed = [this](RegionId id, LogFailure failure) { on_replica_failed(id, failure); };
+  listener.on_ask_committed = listener_.on_ask_committed;
+  auto replica = std::make_unique<RegionReplica>(context_, std::move(state), std::move(origin), listener);
+  RegionReplica& added = *replica;
+  replicas_[region] = std::move(replica);
+  if (view_.catalog()) added.on_catalog(view_.catalog());
+  if (view_.rings().known()) added.on_rings_changed();
+  listener_.on_status(region);
+}
+
+// The log begins after what is here: worthless where another replica can send a checkpoint. Anything else is
+// kept as it is, for people to look at.
+void RegionSet::on_replica_failed(RegionId region, const LogFailure& failure) {
+  const pb::RegionEntry* entry = view_.region(region);
+  bool can_be_seeded = entry != nullptr && entry->owner() != context_.options.name;
+  replicas_.erase(region);
+  if (failure.code == LogError::Trimmed && can_be_seeded) {
+    drop(region);
+    if (std::optional<MapVersion> joined = membership(*entry)) wants_seed_[region] = *joined;
+  } else {
+    failed_.insert(region);
+  }
+  listener_.on_status(region);
+}
+
+// ---- seeds -------------------------------------------------------------------------------------------
+
+bool RegionSet::begin_seed(RegionId region) {
+  const pb::RegionEntry* entry = view_.region(region);
+  if (entry == nullptr || wants_seed_.count(region) == 0) return false;
+  ShardRange shards = from_pb(entry->shards());
+  std::map<RegionId, Held> saved = saved_;
+  for (const auto& [other, held] : saved) {
+    if (other == region || !held.shards.overlaps(shards) || held.sealed) continue;
+    // A sealed parent that no child here was built from: nobody needs it.
+    if (find(other) == nullptr && view_.region(other) != nullptr && view_.region(other)->sealed())
+      drop(other);
+  }
+  for (const auto& [other, replica] : replicas_) {
+    bool finished = saved_.count(other) != 0 && saved_.at(other).sealed;
+    if (other != region && replica->state().identity().shards.overlaps(shards) && !finished) return false;
+  }
+  store_.forget(region);
+  saved_.erase(region);
+  store_.erase_shards(shards);
+  return true;
+}
+
+bool RegionSet::install_seed(const Checkpoint& seed) {
+  auto wanted = wants_seed_.find(seed.region);
+  if (wanted == wants_seed_.end() || wanted->second != seed.joined || find(seed.region) != nullptr)
+    return false;
+  const pb::RegionEntry* entry = view_.region(seed.region);
+  if (entry == nullptr || seed.reader.next.value < entry->floor()) return false;
+  on_disk_[seed.region] = seed;
+  if (!load_checkpoint(*entry, seed.joined)) return false;
+  wants_seed_.erase(seed.region);
+  save([](const Status&) {});
+  scheduler_.post([this] { reconcile(); });
+  return true;
+}
+
+// ---- saving ------------------------------------------------------------------------------------------
+
+void RegionSet::request_save() {
+  if (std::exchange(save_posted_, true)) return;
+  scheduler_.post_after(context_.options.reopen_delay, [this] {
+    save_posted_ = false;
+    save([](const Status&) {});
+  });
+}
+
+void RegionSet::save(NodeStore::Done done) {
+  save_waiters_.push_back(std::move(done));
+  if (!saving_) save_now();
+}
+
+void RegionSet::save_now() {
+  saving_ = true;
+  std::vector<Checkpoint> checkpoints;
+  for (auto& [region, replica] : replicas_) {
+    auto saved = saved_.find(region);
+    bool same = saved != saved_.end() && saved->second.next == replica->state().reader().next &&
+                saved->second.joined == replica->joined();
+    if (!same) checkpoints.push_back(replica->checkpoint());
+  }
+  std::map<RegionId, Held> saving;
+  for (const Checkpoint& it : checkpoints) {
+    saving[it.region] = {it.shards, it.joined, it.map_version, it.reader.next, it.reader.sealed};
+  }
+  std::vector<NodeStore::Done> waiters = std::exchange(save_waiters_, {});
+  auto finish = [this, saving, waiters, guard = scheduler_.token()](const Status& saved) {
+    if (guard.expired()) return;
+    saving_ = false;
+    if (!saved.ok()) context_.options.say("no checkpoint could be written: " + saved.error().message);
+    for (const auto& [region, held] : saving) {
+      if (!saved.ok() || find(region) == nullptr || find(region)->joined() != held.joined) continue;
+      saved_[region] = held;
+      listener_.on_status(region);
+    }
+    for (const NodeStore::Done& waiter : waiters) waiter(saved);
+    if (!save_waiters_.empty()) save_now();
+  };
+  if (checkpoints.empty()) return scheduler_.post([finish] { finish(Status{}); });
+  store_.save(std::move(checkpoints), finish);
+}
+
+// ---- status ------------------------------------------------------------------------------------------
+
+std::vector<pb::RegionStatus> RegionSet::statuses() const {
+  std::vector<pb::RegionStatus> out;
+  for (const pb::RegionEntry& entry : view_.map().regions()) {
+    RegionId region{entry.region()};
+    std::optional<MapVersion> joined = membership(entry);
+    if (!joined) continue;
+    auto replica = replicas_.find(region);
+    pb::RegionStatus status;
+    if (replica != replicas_.end()) status = replica->second->status();
+    status.set_region(region.value);
+    status.set_node(context_.options.name);
+    status.set_joined(joined->value);
+    auto saved = saved_.find(region);
+    if (saved != saved_.end() && saved->second.joined == *joined) {
+      status.set_has_checkpoint(true);
+      status.set_checkpoint(saved->second.next.value);
+    } else if (replica == replicas_.end() && is_lost(entry, *joined)) {
+      status.set_lost(true);
+    }
+    out.push_back(std::move(status));
+  }
+  return out;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,169 @@
+#include "node/seeding.h"
+
+#include "base/bytes.h"
+#include "node/store/store_key.h"
+#include "proto/convert.h"
+
+namespace tidemark {
+
+SeedSender::SeedSender(const NodeOptions& options, const ClusterView& view, RegionSet& regions,
+                       RowStore& rows, Transport& transport)
+    : options_(options), view_(view), regions_(regions), rows_(rows), transport_(transport) {}
+
+bool SeedSender::is_member(RegionId region, MapVersion joined) const {
+  const pb::RegionEntry* entry = view_.region(region);
+  if (entry == nullptr) return false;
+  for (const pb::Replica& replica : entry->replicas()) {
+    if (replica.joined() == joined.value && replica.node() != options_.name) return true;
+  }
+  return false;
+}
+
+void SeedSender::on_ack(const Address& from, const pb::CheckpointAck& ack) {
+  RegionId region{ack.region()};
+  MapVersion joined{ack.joined()};
+  RegionReplica* replica = regions_.find(region);
+  // A standby is a member before it gets a checkpoint: else the log could be cut behind it.
+  if (replica == nullptr || !replica->owning() || !is_member(region, joined)) return;
+  Sending& sending = sending_[{region, from}];
+  if (sending.rows_done && ack.index() == sending.next) {  // It has all of it.
+    sending_.erase({region, from});
+    return;
+  }
+  bool fresh = ack.index() == 0 && sending.next != 1;
+  bool known =
+      sending.checkpoint.joined == joined && (ack.index() == sending.next || ack.index() + 1 == sending.next);
+  if (fresh || !known) {
+    sending = Sending{};
+    sending.checkpoint = replica->checkpoint();
+    sending.checkpoint.joined = joined;
+    sending.checkpoint.map_version = MapVersion{view_.map().version()};
+  }
+  if (sending.last && ack.index() + 1 == sending.next) {
+    transport_.send(from, sending.last);
+    return;
+  }
+  sending.last = next_chunk(sending);
+  transport_.send(from, sending.last);
+}
+
+void SeedSender::on_disconnect(const Address& peer) {
+  std::erase_if(sending_, [&](const auto& it) { return it.first.second == peer; });
+}
+
+MessagePtr SeedSender::next_chunk(Sending& sending) {
+  auto message = std::make_shared<pb::Message>();
+  pb::CheckpointChunk& chunk = *message->mutable_checkpoint_chunk();
+  chunk.set_region(sending.checkpoint.region.value);
+  chunk.set_map_version(sending.checkpoint.map_version.value);
+  chunk.set_joined(sending.checkpoint.joined.value);
+  chunk.set_index(sending.next++);
+  if (!sending.rows_done) read_rows(sending, *chunk.mutable_rows());
+  if (sending.rows_done) {
+    chunk.set_last(true);
+    chunk.set_state(encode_checkpoint(sending.checkpoint));
+  }
+  return message;
+}
+
+// Rows of the region's tables, table after table, until the chunk is full.
+void SeedSender::read_rows(Sending& sending, std::string& out) {
+  RegionReplica* replica = regions_.find(sending.checkpoint.region);
+  HashSpan hashes = hash_span(sending.checkpoint.shards, options_.shards);
+  const auto& tables = replica->state().catalog().tables();
+  for (auto table = tables.lower_bound(sending.table); table != tables.end(); ++table) {
+    bool goes_on = table->first == sending.table && !sending.cursor.empty();
+    DecodedStoreKey after{table->first, hashes.first, {}};
+    if (goes_on) after = *decode_store_key(sending.cursor);
+    auto cursor = rows_.seek(table->first, after.hash, after.key, Direction::Forward);
+    if (goes_on && cursor->valid() && cursor->hash() == after.hash && cursor->key() == after.key)
+      cursor->next();
+    for (; cursor->valid() && cursor->hash() <= hashes.last; cursor->next()) {
+      std::string key = encode_store_key(table->first, cursor->hash(), cursor->key());
+      put_bytes(out, key);
+      put_bytes(out, cursor->row());
+      if (out.size() >= options_.seed_chunk_bytes) {
+        sending.table = table->first;
+        sending.cursor = std::move(key);
+        return;
+      }
+    }
+  }
+  sending.rows_done = true;
+}
+
+// ---- the standby's end -------------------------------------------------------------------------------
+
+SeedReceiver::SeedReceiver(const NodeOptions& options, const ClusterView& view, RegionSet& regions,
+                           RowStore& rows, Scheduler& scheduler, Transport& transport)
+    : options_(options),
+      view_(view),
+      regions_(regions),
+      rows_(rows),
+      scheduler_(scheduler),
+      transport_(transport) {}
+
+void SeedReceiver::ask() {
+  std::erase_if(receiving_, [&](const auto& it) {
+    auto wanted = regions_.wants_seed().find(it.first);
+    return wanted == regions_.wants_seed().end() || wanted->second != it.second.joined;
+  });
+  for (const auto& [region, joined] : regions_.wants_seed()) {
+    auto [at, fresh] = receiving_.try_emplace(region, Receiving{joined, 0, scheduler_.now()});
+    bool late = scheduler_.now().value - at->second.heard_at.value >= options_.seed_timeout.value / 2;
+    if (fresh || late) send_ack(region, at->second);
+  }
+}
+
+void SeedReceiver::send_ack(RegionId region, const Receiving& receiving) {
+  const pb::RegionEntry* entry = view_.region(region);
+  if (entry == nullptr) return;
+  Address owner = view_.address_of(entry->owner());
+  if (owner.value.empty()) return;
+  auto message = std::make_shared<pb::Message>();
+  pb::CheckpointAck& ack = *message->mutable_checkpoint_ack();
+  ack.set_region(region.value);
+  ack.set_joined(receiving.joined.value);
+  ack.set_index(receiving.next);
+  transport_.send(owner, std::move(message));
+}
+
+void SeedReceiver::on_chunk(const Address&, const pb::CheckpointChunk& chunk) {
+  RegionId region{chunk.region()};
+  auto found = receiving_.find(region);
+  if (found == receiving_.end() || found->second.joined.value != chunk.joined()) return;
+  Receiving& receiving = found->second;
+  // A new owner, or one that has forgotten, begins again.
+  if (chunk.index() == 0) {
+    receiving.next = 0;
+    if (!regions_.begin_seed(region)) return;  // Asked again later.
+  }
+  if (chunk.index() != receiving.next) return;
+  receiving.heard_at = scheduler_.now();
+  if (!take_rows(chunk.rows())) {
+    options_.say("a chunk of the checkpoint of region " + std::to_string(region.value) + " is malformed");
+    receiving.next = 0;
+    return;
+  }
+  ++receiving.next;
+  send_ack(region, receiving);
+  if (!chunk.last()) return;
+  Result<Checkpoint> seed = decode_checkpoint(chunk.state());
+  receiving_.erase(found);
+  if (!seed.ok()) return options_.say("a checkpoint that was sent can not be used: " + seed.error().message);
+  if (seed->region == region) regions_.install_seed(*seed);
+}
+
+bool SeedReceiver::take_rows(std::string_view rows) {
+  ByteReader reader(rows);
+  while (reader.ok() && !reader.done()) {
+    std::string_view key = reader.bytes();
+    std::string_view row = reader.bytes();
+    auto decoded = decode_store_key(key);
+    if (!reader.ok() || !decoded) return false;
+    rows_.put(decoded->table, decoded->hash, decoded->key, row);
+  }
+  return reader.ok();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,262 @@
+#include "node/store/rocks_store.h"
+
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "base/assert.h"
+#include "base/guarded_scheduler.h"
+#include "node/store/rocks_backend.h"
+
+namespace tidemark {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string meta_key(std::string_view name) {
+  return encode_store_key(kMetaTable, 0, name);
+}
+std::string checkpoint_key(RegionId region) {
+  std::string name = "checkpoint/";
+  put_ordered64(name, region.value);
+  return meta_key(name);
+}
+
+std::string identity_text(const RocksStoreOptions& options) {
+  std::ostringstream out;
+  out << "tidemark node store 1\ncluster " << options.cluster << "\nnode " << options.node << "\nshards "
+      << options.shards.value << "\n";
+  return out.str();
+}
+
+// The first thing written into a new directory; compared ever after.
+Status check_identity(const RocksStoreOptions& options) {
+  std::error_code error;
+  fs::create_directories(options.directory, error);
+  if (error) return Error{options.directory + " can not be made: " + error.message()};
+  fs::path path = fs::path(options.directory) / "IDENTITY_OF_NODE";
+  std::string expected = identity_text(options);
+  if (!fs::exists(path)) {
+    if (!fs::is_empty(options.directory, error)) {
+      return Error{options.directory +
+                   " is not empty and not a node's: give the node a directory of its own"};
+    }
+    std::ofstream out(path);
+    out << expected;
+    out.close();
+    if (!out) return Error{path.string() + " can not be written: " + std::strerror(errno)};
+    return {};
+  }
+  std::ifstream in(path);
+  std::stringstream found;
+  found << in.rdbuf();
+  if (found.str() != expected) {
+    return Error{options.directory + " belongs to another node, cluster or format. It says:\n" + found.str() +
+                 "This node is:\n" + expected + "Start it with its own directory."};
+  }
+  return {};
+}
+
+rocksdb::Options database_options(const RocksStoreOptions& options,
+                                  const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::Options out;
+  out.create_if_missing = true;
+  out.paranoid_checks = true;
+  out.compression = rocksdb::kLZ4Compression;
+  out.write_buffer_size = options.write_buffer_bytes / 3;
+  out.max_write_buffer_number = 3;
+  out.max_background_jobs = 2;
+  out.max_open_files = 512;
+  out.keep_log_file_num = 2;
+  out.info_log_level = rocksdb::WARN_LEVEL;
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = cache;
+  table.cache_index_and_filter_blocks = true;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  out.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return out;
+}
+
+Error damaged(const RocksStoreOptions& options, const std::string& why) {
+  return Error{"the checkpoint in " + options.directory + " can not be used: " + why +
+               "\nMove the directory away and start again: the node is rebuilt from the log, or from another "
+               "replica."};
+}
+
+}  // namespace
+
+class RocksStore::Impl {
+ public:
+  Impl(RocksStoreOptions options, Scheduler& scheduler, std::unique_ptr<RocksBackend> backend)
+      : options_(std::move(options)),
+        scheduler_(scheduler),
+        guarded_(scheduler),
+        backend_(std::move(backend)),
+        cache_(options_.shards, *backend_, {.bytes_max = options_.row_cache_bytes, .write_back_rows = 64}) {
+    write_options_.disableWAL = true;
+  }
+
+  ~Impl() {
+    if (flush_thread_.joinable()) flush_thread_.join();
+  }
+
+  Status load() {
+    std::string bytes;
+    if (backend_->get(meta_key("first_map"), bytes)) {
+      ByteReader reader(bytes);
+      first_map_ = MapVersion{reader.varint()};
+      if (!reader.ok()) return damaged(options_, "its first region map is malformed");
+    }
+    std::string prefix = meta_key("checkpoint/");
+    auto cursor = backend_->seek(kMetaTable, prefix, Direction::Forward);
+    for (; cursor->valid() && cursor->key().substr(0, prefix.size()) == prefix; cursor->next()) {
+      Result<Checkpoint> checkpoint = decode_checkpoint(cursor->row());
+      if (!checkpoint.ok()) return damaged(options_, checkpoint.error().message);
+      loaded_.push_back(std::move(*checkpoint));
+    }
+    return {};
+  }
+
+  void set_first_map(MapVersion version) {
+    std::string bytes;
+    put_varint(bytes, version.value);
+    rocksdb::Status written = database().Put(write_options_, meta_key("first_map"), bytes);
+    if (written.ok()) written = database().Flush(rocksdb::FlushOptions());
+    if (!written.ok()) return options_.on_unreadable("the disk can not be written: " + written.ToString());
+    first_map_ = version;
+  }
+
+  // First a pass over all that is dirty, slice by slice; then the checkpoints; then all of it to disk.
+  void save(std::vector<Checkpoint> checkpoints, Done done) {
+    TM_ASSERT(!done_);
+    done_ = std::move(done);
+    saving_ = std::move(checkpoints);
+    save_slice("");
+  }
+
+  void save_slice(const std::string& from) {
+    Result<std::optional<std::string>> next = cache_.write_back(from, options_.write_back_rows);
+    if (!next.ok()) return finish(next.error());
+    if (next->has_value()) {
+      return guarded_.post([this, at = **next] { save_slice(at); });
+    }
+    rocksdb::WriteBatch batch;
+    for (const Checkpoint& checkpoint : saving_) {
+      batch.Put(checkpoint_key(checkpoint.region), encode_checkpoint(checkpoint));
+    }
+    rocksdb::Status written = database().Write(write_options_, &batch);
+    if (!written.ok()) return finish(Error{"checkpoints can not be written: " + written.ToString()});
+    flush();
+  }
+
+  // On a thread of its own, since it waits for the disk.
+  void flush() {
+    if (flush_thread_.joinable()) flush_thread_.join();
+    auto done = [this, alive = guarded_.token()](const rocksdb::Status& flushed) {
+      if (alive.expired()) return;
+      finish(flushed.ok() ? Status{} : Status{Error{"checkpoints can not be synced: " + flushed.ToString()}});
+    };
+    flush_thread_ = std::thread([database = &database(), &scheduler = scheduler_, done] {
+      rocksdb::Status flushed = database->Flush(rocksdb::FlushOptions());
+      scheduler.post([done, flushed] { done(flushed); });
+    });
+  }
+
+  void finish(Status status) {
+    saving_.clear();
+    // After an error such as a full disk RocksDB refuses writes until told to go on; it may take a while.
+    if (!status.ok()) database().Resume().PermitUncheckedError();
+    Done done = std::exchange(done_, nullptr);
+    done(std::move(status));
+  }
+
+  void forget(RegionId region) {
+    std::erase_if(saving_, [&](const Checkpoint& it) { return it.region == region; });
+    rocksdb::Status erased = database().Delete(write_options_, checkpoint_key(region));
+    if (!erased.ok()) options_.on_unreadable("a checkpoint can not be forgotten: " + erased.ToString());
+  }
+
+  void erase_shards(ShardRange shards) {
+    std::set<TableId> tables = cache_.dirty_tables();
+    for (auto table = backend_->next_table(TableId{0}); table;
+         table = backend_->next_table(TableId{table->value + 1})) {
+      tables.insert(*table);
+    }
+    for (TableId table : tables) cache_.erase_table(table, shards);
+  }
+
+  rocksdb::DB& database() { return backend_->database(); }
+
+  RocksStoreOptions options_;
+  Scheduler& scheduler_;
+  GuardedScheduler guarded_;
+  std::unique_ptr<RocksBackend> backend_;
+  RowCache cache_;
+  rocksdb::WriteOptions write_options_;
+  std::vector<Checkpoint> loaded_;
+  std::optional<MapVersion> first_map_;
+  std::vector<Checkpoint> saving_;
+  Done done_;
+  std::thread flush_thread_;
+};
+
+RocksStore::RocksStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RocksStore::~RocksStore() = default;
+
+Result<std::unique_ptr<RocksStore>> RocksStore::open(RocksStoreOptions options, Scheduler& scheduler) {
+  TM_ASSERT(options.on_unreadable != nullptr);
+  TM_TRY(check_identity(options));
+  std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(options.block_cache_bytes);
+  rocksdb::DB* raw = nullptr;
+  rocksdb::Status opened = rocksdb::DB::Open(database_options(options, cache),
+                                             (fs::path(options.directory) / "rows").string(), &raw);
+  std::unique_ptr<rocksdb::DB> database(raw);
+  if (opened.IsIOError() && opened.ToString().find("lock") != std::string::npos) {
+    return Error{options.directory + " is in use by another process: " + opened.ToString()};
+  }
+  if (!opened.ok()) return damaged(options, opened.ToString());
+  auto backend = std::make_unique<RocksBackend>(std::move(database), cache, options.on_unreadable);
+  auto impl = std::make_unique<Impl>(std::move(options), scheduler, std::move(backend));
+  TM_TRY(impl->load());
+  return std::unique_ptr<RocksStore>(new RocksStore(std::move(impl)));
+}
+
+RowStore& RocksStore::rows() {
+  return impl_->cache_;
+}
+const std::vector<Checkpoint>& RocksStore::loaded() const {
+  return impl_->loaded_;
+}
+std::optional<MapVersion> RocksStore::first_map() const {
+  return impl_->first_map_;
+}
+void RocksStore::set_first_map(MapVersion version) {
+  impl_->set_first_map(version);
+}
+void RocksStore::save(std::vector<Checkpoint> checkpoints, Done done) {
+  impl_->save(std::move(checkpoints), std::move(done));
+}
+void RocksStore::forget(RegionId region) {
+  impl_->forget(region);
+}
+void RocksStore::erase_shards(ShardRange shards) {
+  impl_->erase_shards(shards);
+}
+bool RocksStore::has_room() const {
+  return impl_->cache_.has_room();
+}
+const RowCache::Figures& RocksStore::figures() const {
+  return impl_->cache_.figures();
+}
+size_t RocksStore::database_memory_bytes() const {
+  return impl_->backend_->memory_bytes();
+}
+
+}  // namespace tidemark

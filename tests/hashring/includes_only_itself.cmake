@@ -1,0 +1,13 @@
+# Fails if a file in FOLDER includes anything but hashring's own headers and the standard library's.
+file(GLOB_RECURSE sources "${FOLDER}/*.h" "${FOLDER}/*.cc")
+if(NOT sources)
+  message(FATAL_ERROR "no sources in ${FOLDER}")
+endif()
+foreach(source IN LISTS sources)
+  file(STRINGS "${source}" includes REGEX "^#include")
+  foreach(line IN LISTS includes)
+    if(NOT line MATCHES "^#include (\"hashring/[a-z_0-9/]+\\.h\"|<[a-z_0-9]+>)$")
+      message(SEND_ERROR "${source}: ${line}")
+    endif()
+  endforeach()
+endforeach()
