@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
-#include <list>
 
+#include "wal/loop_callbacks.h"
 #include "wal/stream_name.h"
 
 namespace tidemark {
@@ -23,8 +23,8 @@ LogFailure unknown_outcome(const char* why) {
 struct MemoryStream {
   Offset begin;
   std::deque<std::string> entries;
-  size_t durable = 0;  // Of `entries`, from the front.
-  std::list<std::function<void()>> waiting;
+  size_t durable = 0;                                    // Of `entries`, from the front.
+  std::multimap<Offset, std::function<void()>> waiting;  // By the offset to read.
   // No append of a process lands before those that it sent earlier; processes know nothing of each other.
   std::map<uint64_t, Micros> lands_at;
 
@@ -56,7 +56,7 @@ class MemoryLogs::Impl : public std::enable_shared_from_this<MemoryLogs::Impl> {
     const auto stream = find(id);
     if (stream == nullptr) return;
     streams_.erase(id);
-    wake(*stream);
+    for (auto& [from, ready] : std::exchange(stream->waiting, {})) ready();
   }
   void set_available(bool available);
   uint64_t next_process() { return processes_++; }
@@ -192,7 +192,10 @@ void MemoryLogs::Impl::sync(StreamId id, Offset end, std::function<void()> done)
 }
 
 void MemoryLogs::Impl::wake(MemoryStream& stream) {
-  for (auto& ready : std::exchange(stream.waiting, {})) ready();
+  while (!stream.waiting.empty() && stream.waiting.begin()->first < stream.durable_end()) {
+    const auto ready = std::move(stream.waiting.extract(stream.waiting.begin()).mapped());
+    ready();
+  }
 }
 
 // Answers a question: after a while, and not always.
@@ -205,7 +208,7 @@ void MemoryLogs::Impl::answer(std::function<void(bool)> reply) {
 void MemoryLogs::Impl::when_readable(StreamId id, Offset from, std::function<void()> ready) {
   const auto stream = find(id);
   if (stream == nullptr || from < stream->durable_end()) return ready();
-  stream->waiting.push_back(std::move(ready));
+  stream->waiting.emplace(from, std::move(ready));
 }
 
 void MemoryLogs::Impl::set_available(bool available) {
@@ -233,49 +236,31 @@ void MemoryLogs::Impl::crash() {
 
 namespace {
 
-// What a process holds. Callbacks go through its scheduler and die with the object they were asked of.
-class Caller {
- public:
-  Caller(std::shared_ptr<MemoryLogs::Impl> logs, Scheduler& process, uint64_t number)
-      : logs_(std::move(logs)), process_(process), number_(number) {}
-
-  template <typename F>
-  auto on_process(F f) {
-    return [&process = process_, alive = std::weak_ptr<bool>(alive_), f = std::move(f)](auto... arguments) {
-      if (alive.expired()) return;
-      process.post([alive, f, arguments...] {
-        if (!alive.expired()) f(arguments...);
-      });
-    };
-  }
-
- protected:
-  std::shared_ptr<MemoryLogs::Impl> logs_;
-  Scheduler& process_;
-  uint64_t number_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+// What the objects of one process share.
+struct Process {
+  std::shared_ptr<MemoryLogs::Impl> logs;
+  Scheduler& loop;
+  uint64_t number;
 };
 
-class MemoryLogReader final : public LogReader, public Caller {
+class MemoryLogReader final : public LogReader {
  public:
-  MemoryLogReader(const Caller& caller, StreamId stream, Offset from)
-      : Caller(caller), stream_(stream), next_(from) {
-    alive_ = std::make_shared<bool>(true);
-  }
+  MemoryLogReader(const Process& process, StreamId stream, Offset from)
+      : process_(process), callbacks_(process.loop), stream_(stream), next_(from) {}
 
   void next(size_t bytes_max, Done done) override {
-    auto deliver = on_process([this, bytes_max, done](bool available) {
+    auto deliver = callbacks_.wrap([this, bytes_max, done](bool available) {
       if (!available) return done(store_is_gone());
       done(take(bytes_max));
     });
-    logs_->when_readable(stream_, next_, [logs = std::weak_ptr(logs_), deliver] {
+    process_.logs->when_readable(stream_, next_, [logs = std::weak_ptr(process_.logs), deliver] {
       if (const auto there = logs.lock()) there->answer(deliver);
     });
   }
 
  private:
   Result<std::vector<LogEntry>, LogFailure> take(size_t bytes_max) {
-    const auto stream = logs_->find(stream_);
+    const auto stream = process_.logs->find(stream_);
     if (stream == nullptr) return no_such_stream(stream_);
     if (next_ < stream->begin) {
       return LogFailure{LogError::Trimmed, "stream " + stream_name(stream_) + " begins at offset " +
@@ -291,24 +276,25 @@ class MemoryLogReader final : public LogReader, public Caller {
     return entries;
   }
 
+  Process process_;
+  LoopCallbacks callbacks_;
   StreamId stream_;
   Offset next_;
 };
 
-class MemoryLog final : public Log, public Caller {
+class MemoryLog final : public Log {
  public:
-  MemoryLog(const Caller& caller, StreamId stream) : Caller(caller), stream_(stream) {
-    alive_ = std::make_shared<bool>(true);
-  }
+  MemoryLog(const Process& process, StreamId stream)
+      : process_(process), callbacks_(process.loop), stream_(stream) {}
 
   void append(std::string bytes, AppendDone done) override {
     TM_ASSERT(bytes.size() <= kLogEntryBytesMax, bytes.size());
-    logs_->append(stream_, number_, std::move(bytes), on_process(std::move(done)));
+    process_.logs->append(stream_, process_.number, std::move(bytes), callbacks_.wrap(std::move(done)));
   }
 
   void bounds(std::function<void(Result<Bounds, LogFailure>)> done) override {
-    logs_->answer(on_process([this, done](bool available) {
-      const auto stream = logs_->find(stream_);
+    process_.logs->answer(callbacks_.wrap([this, done](bool available) {
+      const auto stream = process_.logs->find(stream_);
       if (!available) return done(store_is_gone());
       if (stream == nullptr) return done(no_such_stream(stream_));
       done(Bounds{stream->begin, stream->durable_end()});
@@ -316,12 +302,12 @@ class MemoryLog final : public Log, public Caller {
   }
 
   std::unique_ptr<LogReader> read(Offset from) override {
-    return std::make_unique<MemoryLogReader>(*this, stream_, from);
+    return std::make_unique<MemoryLogReader>(process_, stream_, from);
   }
 
   void trim(Offset begin, std::function<void(Result<void, LogFailure>)> done) override {
-    logs_->answer(on_process([this, begin, done](bool available) {
-      const auto stream = logs_->find(stream_);
+    process_.logs->answer(callbacks_.wrap([this, begin, done](bool available) {
+      const auto stream = process_.logs->find(stream_);
       if (!available) return done(store_is_gone());
       if (stream == nullptr) return done(no_such_stream(stream_));
       TM_ASSERT(begin <= stream->durable_end(), begin);
@@ -335,35 +321,40 @@ class MemoryLog final : public Log, public Caller {
   }
 
  private:
+  Process process_;
+  LoopCallbacks callbacks_;
   StreamId stream_;
 };
 
-class MemoryLogStore final : public LogStore, public Caller {
+class MemoryLogStore final : public LogStore {
  public:
-  explicit MemoryLogStore(const Caller& caller) : Caller(caller) {}
+  explicit MemoryLogStore(const Process& process) : process_(process), callbacks_(process.loop) {}
 
   void create(StreamId stream, std::function<void(Result<void, LogFailure>)> done) override {
-    change(done, [this, stream] { logs_->create(stream); });
+    change(done, [this, stream] { process_.logs->create(stream); });
   }
   void remove(StreamId stream, std::function<void(Result<void, LogFailure>)> done) override {
-    change(done, [this, stream] { logs_->remove(stream); });
+    change(done, [this, stream] { process_.logs->remove(stream); });
   }
   void open(StreamId stream, std::function<void(Result<std::unique_ptr<Log>, LogFailure>)> done) override {
-    logs_->answer(on_process([this, stream, done](bool available) {
+    process_.logs->answer(callbacks_.wrap([this, stream, done](bool available) {
       if (!available) return done(store_is_gone());
-      if (logs_->find(stream) == nullptr) return done(no_such_stream(stream));
-      done(std::unique_ptr<Log>(std::make_unique<MemoryLog>(*this, stream)));
+      if (process_.logs->find(stream) == nullptr) return done(no_such_stream(stream));
+      done(std::unique_ptr<Log>(std::make_unique<MemoryLog>(process_, stream)));
     }));
   }
 
  private:
   void change(std::function<void(Result<void, LogFailure>)> done, std::function<void()> what) {
-    logs_->answer(on_process([done = std::move(done), what = std::move(what)](bool available) {
+    process_.logs->answer(callbacks_.wrap([done = std::move(done), what = std::move(what)](bool available) {
       if (!available) return done(store_is_gone());
       what();
       done({});
     }));
   }
+
+  Process process_;
+  LoopCallbacks callbacks_;
 };
 
 }  // namespace
@@ -395,7 +386,7 @@ std::vector<LogEntry> MemoryLogs::entries(StreamId stream) const {
 }
 
 std::unique_ptr<LogStore> MemoryLogs::connect(Scheduler& process) {
-  return std::make_unique<MemoryLogStore>(Caller(impl_, process, impl_->next_process()));
+  return std::make_unique<MemoryLogStore>(Process{impl_, process, impl_->next_process()});
 }
 
 }  // namespace tidemark
