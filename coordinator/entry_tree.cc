@@ -71,13 +71,24 @@ Result<std::vector<std::string>, CoordinationError> EntryTree::apply(SessionNumb
     }
     paths.push_back(*done);
   }
+  bool persistent = false;
   for (const auto& [path, before] : undo) {
+    persistent = persistent || changed_persistently(path, before);
     if (before && before->owner.value != 0) ephemerals_[before->owner].erase(path);
     auto now = nodes_.find(path);
     if (now != nodes_.end() && now->second.owner.value != 0) ephemerals_[now->second.owner].insert(path);
   }
+  if (persistent) ++persistent_changes_;
   fire_for(ops, paths);
   return paths;
+}
+
+bool EntryTree::changed_persistently(const std::string& path, const std::optional<Node>& before) const {
+  auto now = nodes_.find(path);
+  if (now == nodes_.end()) return before && before->owner.value == 0;
+  if (now->second.owner.value != 0) return false;
+  // The parent of an ephemeral entry is remembered too, but neither its data nor its version change.
+  return !before || before->version != now->second.version || before->created != now->second.created;
 }
 
 Result<std::string, CoordinationError> EntryTree::apply_one(SessionNumber session, const CoordinationOp& op,

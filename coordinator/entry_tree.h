@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,13 @@ class EntryTree {
   Result<std::vector<std::string>, CoordinationError> apply(SessionNumber session,
                                                             const std::vector<CoordinationOp>& ops);
 
+  // The persistent entries as bytes, and back: what outlives a restart. Sessions and ephemeral entries do
+  // not.
+  std::string snapshot() const;
+  static Result<EntryTree> restore(std::string_view snapshot);
+  // Grows with every apply() that changed persistent entries.
+  uint64_t persistent_changes() const { return persistent_changes_; }
+
   // Data: a set, the creation or the removal of the entry. Children: also the removal of the entry itself.
   void watch(WatchKind kind, const std::string& path, SessionNumber session, WatchNumber watch);
   // Those that have fired since the last call, in order; each at most once.
@@ -55,6 +63,7 @@ class EntryTree {
   Result<std::string, CoordinationError> create(SessionNumber session, const CoordinationOp& op, Undo& undo);
   Result<std::string, CoordinationError> remove(const CoordinationOp& op, Undo& undo);
   void remember(const std::string& path, Undo& undo) const;
+  bool changed_persistently(const std::string& path, const std::optional<Node>& before) const;
   void fire_for(const std::vector<CoordinationOp>& ops, const std::vector<std::string>& paths);
   void fire(WatchKind kind, const std::string& path);
   static std::string parent_of(const std::string& path);
@@ -64,6 +73,7 @@ class EntryTree {
   std::map<SessionNumber, std::set<std::string>> ephemerals_;
   std::map<std::pair<WatchKind, std::string>, std::vector<FiredWatch>> watches_;
   std::vector<FiredWatch> fired_;
+  uint64_t persistent_changes_ = 0;
   uint64_t next_session_ = 1;
   int64_t next_created_ = 1;
 };

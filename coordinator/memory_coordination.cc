@@ -63,6 +63,7 @@ struct CoordinationTree::Client : std::enable_shared_from_this<Client> {
   void arrive(uint64_t request, const Work& work, bool lose_reply, SessionNumber by) {
     std::function<void()> reply;
     if (tree.entries_.has_session(by)) reply = work(tree.entries_, by);
+    tree.save_changes();
     scheduler.post([self = shared_from_this(), request, reply = std::move(reply), lose_reply, by] {
       self->delayed(self->incoming,
                     [self, request, reply, lose_reply, by] { self->answer(request, reply, lose_reply, by); });
@@ -175,6 +176,17 @@ struct CoordinationTree::Client : std::enable_shared_from_this<Client> {
 
 CoordinationTree::CoordinationTree(Scheduler& scheduler, CoordinationFaults faults)
     : scheduler_(scheduler), faults_(faults) {}
+
+CoordinationTree::CoordinationTree(Scheduler& scheduler, EntryTree entries, Save save)
+    : scheduler_(scheduler), faults_(), entries_(std::move(entries)), save_(std::move(save)) {
+  saved_changes_ = entries_.persistent_changes();
+}
+
+void CoordinationTree::save_changes() {
+  if (!save_ || saved_changes_ == entries_.persistent_changes()) return;
+  saved_changes_ = entries_.persistent_changes();
+  save_(entries_.snapshot());
+}
 
 void CoordinationTree::connect(std::shared_ptr<Client> client, SessionNumber session) {
   lonely_.erase(session);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -30,9 +31,16 @@ class CoordinationTree {
  public:
   explicit CoordinationTree(Scheduler& scheduler, CoordinationFaults faults = {});
 
+  // A tree that outlives restarts: it begins with `entries`, and after each change of persistent entries
+  // `save` is called with EntryTree::snapshot() before anyone hears of the change.
+  using Save = std::function<void(const std::string& snapshot)>;
+  CoordinationTree(Scheduler& scheduler, EntryTree entries, Save save);
+
   // On the tree's loop. A session that is ended hears of it when it next has a connection. A hung process
   // keeps its session: nothing here looks at what its loop does.
   void expire(SessionNumber session);
+  // From now on connections are perfect; the timeout of sessions stays.
+  void end_faults() { faults_ = {.session_timeout = faults_.session_timeout}; }
   const EntryTree& entries() const { return entries_; }
 
  private:
@@ -40,12 +48,15 @@ class CoordinationTree {
   struct Client;
 
   Scheduler& scheduler_;
-  const CoordinationFaults faults_;
+  CoordinationFaults faults_;
   EntryTree entries_;
   std::map<SessionNumber, std::weak_ptr<Client>> clients_;
   std::map<SessionNumber, uint64_t> lonely_;  // Without a connection; the number tells an old timer.
   uint64_t next_lonely_ = 1;
+  Save save_;
+  uint64_t saved_changes_ = 0;
 
+  void save_changes();
   void deliver_watches();
   void connect(std::shared_ptr<Client> client, SessionNumber session);
   void connection_lost(SessionNumber session);

@@ -23,7 +23,8 @@ PreferenceList::PreferenceList(const SliceRing& ring, ReplicaPlacement placement
       placement_(placement),
       key_(key),
       at_(key),
-      clockwise_(ring.index_of(key)),
+      start_(ring.index_of(key)),
+      clockwise_(start_),
       queries_max_(kQueriesPerSliceMax * ring.slice_count()) {}
 
 std::optional<MemberId> PreferenceList::next() {
@@ -69,7 +70,7 @@ size_t PreferenceList::probe_jump() {
 // Each offset is computed from the slice's own length, never added up from rounded steps: a round ends
 // exactly where it began.
 size_t PreferenceList::probe_rotation() {
-  const u128 length = ring_.slice(turn_.slice).length;
+  const u128 length = ring_.slice((start_ + turn_.slice) % ring_.slice_count()).length;
   const size_t hit = ring_.index_of(turned_by(turn_.offset + ((length * turn_.part) >> turn_.round)));
 
   turn_.part += 2;

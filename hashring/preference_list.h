@@ -13,7 +13,7 @@ namespace tidemark::hashring {
 enum class ReplicaPlacement : uint8_t {
   Clockwise,  // The owners of the slices after the key's.
   Random,     // The owners of a sequence of random units that the key seeds.
-  Rotation,   // The ring turned by the length of one slice after the other, then by halves, quarters, ...
+  Rotation,   // The ring turned by one slice's length after the other, then by halves, quarters, ...
   Jumping,    // From the key on, each time by the length of the slice it lies in.
 };
 
@@ -34,9 +34,9 @@ class PreferenceList {
  private:
   struct Turn {  // Where a rotation stands.
     uint32_t round = 0;
-    size_t slice = 0;
-    u128 part = 1;    // Odd multiples of 2^-round of the slice's length.
-    u128 offset = 0;  // Lengths of the slices turned by in this round.
+    size_t slice = 0;  // Counted from the key's own.
+    u128 part = 1;     // Odd multiples of 2^-round of the slice's length.
+    u128 offset = 0;   // Lengths of the slices turned by in this round.
   };
 
   MemberId probe();
@@ -49,6 +49,7 @@ class PreferenceList {
   ReplicaPlacement placement_;
   uint64_t key_;
   uint64_t at_;       // The unit that jumping has reached.
+  size_t start_;      // The slice of the key.
   size_t clockwise_;  // The slice that the clockwise walk has reached.
   uint64_t queries_ = 0;
   uint64_t queries_max_;

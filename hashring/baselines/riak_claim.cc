@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "hashring/baselines/baselines.h"
 #include "hashring/members.h"
@@ -22,6 +22,8 @@ Assignment dealt_out(const Members& members, uint32_t shards) {
   return Assignment(std::move(owners));
 }
 
+enum class Spacing : bool { Kept, Ignored };
+
 class Claims {
  public:
   Claims(const Members& members, const Assignment& present, uint32_t distance)
@@ -37,22 +39,17 @@ class Claims {
     }
   }
 
-  Assignment run() {
+  Assignment run(Spacing spacing) {
     const size_t least = owners_.size() / members_.size();
-    for (const Member& member : members_) {
-      claim(member.id, least, Spacing::Kept);
-      claim(member.id, least, Spacing::Ignored);
-    }
-    // What is left over of a leaver's goes to those who have least.
+    for (const Member& member : members_) claim(member.id, least, spacing);
+    // What is left of a leaver's goes to those who have least, of those who are apart from it.
     for (uint32_t shard = 0; shard < owners_.size(); ++shard) {
-      if (owners_[shard] == kNoMember) give(shard, poorest(shard));
+      if (owners_[shard] == kNoMember) give(shard, best_heir(shard, spacing));
     }
     return Assignment(std::move(owners_));
   }
 
  private:
-  enum class Spacing : bool { Kept, Ignored };
-
   bool is_spare(uint32_t shard, size_t least) const {
     const MemberId owner = owners_[shard];
     return owner == kNoMember || held_.at(owner.value) > least;
@@ -76,15 +73,13 @@ class Claims {
       if (spacing == Spacing::Ignored || is_apart(shard, member)) give(shard, member);
     }
   }
-  MemberId poorest(uint32_t shard) const {
-    const Member* best = &members_.front();
-    for (const Member& member : members_) {
-      const auto rank = [&](const Member& m) {
-        return std::tuple(held_.at(m.id.value), is_apart(shard, m.id) ? 0 : 1);
-      };
-      if (rank(member) < rank(*best)) best = &member;
-    }
-    return best->id;
+  MemberId best_heir(uint32_t shard, Spacing spacing) const {
+    const auto rank = [&](const Member& member) {
+      return std::pair(spacing == Spacing::Kept && !is_apart(shard, member.id), held_.at(member.id.value));
+    };
+    return std::min_element(members_.begin(), members_.end(),
+                            [&](const Member& a, const Member& b) { return rank(a) < rank(b); })
+        ->id;
   }
 
   const Members& members_;
@@ -111,9 +106,10 @@ Result<Assignment> riak_claim(const Members& members, const Assignment& present,
                                   [](MemberId owner) { return owner == kNoMember; });
   Assignment fresh = dealt_out(members, present.shards());
   if (is_new) return fresh;
-  Assignment claimed = Claims(members, present, distance).run();
-  if (keeps_distance(fresh, distance) && !keeps_distance(claimed, distance)) return fresh;
-  return claimed;
+  const bool can_be_apart = keeps_distance(fresh, distance);
+  Assignment claimed =
+      Claims(members, present, distance).run(can_be_apart ? Spacing::Kept : Spacing::Ignored);
+  return can_be_apart && !keeps_distance(claimed, distance) ? fresh : claimed;
 }
 
 }  // namespace tidemark::hashring

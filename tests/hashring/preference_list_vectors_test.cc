@@ -51,10 +51,14 @@ TEST(Rotation, ReproducesThePrintedList) {
   EXPECT_THAT(ids(ReplicaPlacement::Rotation, 10), ElementsAre(1, 8, 2, 9, 4, 3, 6, 0, 5, 7));
 }
 
-TEST(Rotation, NeedsThreeStepsForThreeReplicas) {
+// "3 rotation steps" for three replicas and "15" for all ten: both are one less than it takes, so the first
+// rotation was not counted. Nor was the query for the key itself.
+TEST(Rotation, NeedsThePrintedNumberOfStepsAndOne) {
   uint64_t queries = 0;
   ids(ReplicaPlacement::Rotation, 3, &queries);
-  EXPECT_EQ(queries - 1, 3u);  // The first query is the key itself.
+  EXPECT_EQ(queries - 2, 3u);
+  ids(ReplicaPlacement::Rotation, 10, &queries);
+  EXPECT_EQ(queries - 2, 15u);
 }
 
 // Printed without n4, one name short of the ten that its 13 queries are said to find.

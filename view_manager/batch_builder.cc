@@ -1,0 +1,149 @@
+#include "view_manager/batch_builder.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "proto/convert.h"
+
+namespace tidemark {
+
+bool BatchBuilder::build(Destination& destination, const Queues& queues, size_t first, pb::EffectBatch& out) {
+  combiner_.clear();
+  moves_.clear();
+  bytes_ = effects_ = 0;
+  catalog_version_ = {};
+  Taken taken = Taken::Nothing;
+  for (size_t i = 0; i < queues.size() && taken != Taken::Full; ++i) {
+    SourceQueue& queue = *queues[(first + i) % queues.size()];
+    if (!queue.reopening && !queue.entries().empty()) taken = take(destination, queue);
+  }
+  if (effects_ == 0) {
+    destination.dirty = false;
+    return false;
+  }
+  finish(destination, out);
+  return true;
+}
+
+// Takes whole entries of the queue while they fit; a first one that does not fit, as far as it does.
+BatchBuilder::Taken BatchBuilder::take(Destination& destination, SourceQueue& queue) {
+  Position sent_highest{};
+  for (const ShardRange& range : queue.lanes().ranges()) {
+    for (const LaneRun& run : destination.sent.cover(range)) {
+      sent_highest = std::max(sent_highest, run.position);
+    }
+  }
+  Offset& from = destination.unsent_from[queue.serial()];
+  Entry* last = nullptr;
+  Taken taken = Taken::Nothing;
+  for (size_t i = queue.entry_at(from); i < queue.entries().size(); ++i) {
+    Entry& entry = *queue.entries()[i];
+    collect_unsent(destination, entry, sent_highest);
+    if (!unsent_.empty()) {
+      size_t entry_bytes = 0;
+      for (const StoredEffect* effect : unsent_) entry_bytes += effect->size;
+      const bool alone = effects_ == 0;
+      const bool fits = bytes_ + entry_bytes <= limits_.batch_bytes_max &&
+                        effects_ + unsent_.size() <= limits_.batch_effects_max;
+      if (alone && (!fits || (destination.single && unsent_.size() > 1))) {
+        take_inside(destination, queue, entry);
+        return Taken::Full;
+      }
+      if (!fits) {
+        taken = Taken::Full;
+        break;
+      }
+      for (const StoredEffect* effect : unsent_) add_effect(entry, *effect);
+      catalog_version_ = std::max(catalog_version_, entry.catalog_version);
+      last = &entry;
+      if (destination.single) taken = Taken::Full;
+    }
+    from = Offset{entry.offset().value + 1};
+    if (taken == Taken::Full) break;
+  }
+  if (last == nullptr) return taken;
+  add_moves(destination, queue, queue.shards(), last->end());
+  return taken == Taken::Full ? taken : Taken::Some;
+}
+
+// A prefix of the entry's effects in the order of (lane, step).
+void BatchBuilder::take_inside(const Destination& destination, const SourceQueue& queue, Entry& entry) {
+  std::sort(unsent_.begin(), unsent_.end(), [](const StoredEffect* a, const StoredEffect* b) {
+    return std::pair(a->lane, a->step) < std::pair(b->lane, b->step);
+  });
+  const size_t effects_max = destination.single ? 1 : limits_.batch_effects_max;
+  size_t count = 0;
+  while (count < unsent_.size() && count < effects_max &&
+         (count == 0 || bytes_ + unsent_[count]->size <= limits_.batch_bytes_max)) {
+    add_effect(entry, *unsent_[count++]);
+  }
+  catalog_version_ = entry.catalog_version;
+  ++counts_.inside_record;
+  const StoredEffect& last = *unsent_[count - 1];
+  const ShardId lane = last.lane;
+  if (count == unsent_.size()) {
+    add_moves(destination, queue, queue.shards(), entry.end());
+  } else if (unsent_[count]->lane != lane) {
+    add_moves(destination, queue, {queue.shards().begin, ShardId{lane.value + 1}}, entry.end());
+  } else {
+    add_moves(destination, queue, {queue.shards().begin, lane}, entry.end());
+    Position to = entry.position_of(last);
+    ++to.step;
+    add_moves(destination, queue, {lane, ShardId{lane.value + 1}}, to);
+  }
+}
+
+void BatchBuilder::collect_unsent(const Destination& destination, Entry& entry, Position sent_highest) {
+  unsent_.clear();
+  if (entry.open() == 0) return;
+  const bool whole = sent_highest <= entry.begin();
+  for (const StoredEffect& effect : entry.for_shards(destination.shards)) {
+    if (effect.done) continue;
+    if (whole || destination.sent.at(effect.lane) <= entry.position_of(effect)) unsent_.push_back(&effect);
+  }
+}
+
+void BatchBuilder::add_moves(const Destination& destination, const SourceQueue& queue, ShardRange lanes,
+                             Position to) {
+  for (const ShardRange& of_queue : queue.lanes().ranges()) {
+    ShardRange range{std::max(of_queue.begin, lanes.begin), std::min(of_queue.end, lanes.end)};
+    if (range.empty()) continue;
+    for (const LaneRun& sent : destination.sent.cover(range)) {
+      for (const LaneRun& floor : queue.floors().cover(sent.lanes)) {
+        for (const LaneRun& stop : queue.stops(floor.lanes)) {
+          Position prev = std::max(sent.position, floor.position);
+          Position end = stop.position == Position{} ? to : std::min(to, stop.position);
+          if (prev < end) moves_.push_back({stop.lanes, prev, end, floor.position});
+        }
+      }
+    }
+  }
+}
+
+void BatchBuilder::add_effect(const Entry& entry, const StoredEffect& effect) {
+  combiner_.add(entry.decode(effect));
+  bytes_ += effect.size;
+  ++effects_;
+}
+
+void BatchBuilder::finish(Destination& destination, pb::EffectBatch& out) {
+  // Never without a lane that moves: each effect's lane does.
+  TM_ASSERT(!moves_.empty());
+  std::sort(moves_.begin(), moves_.end(),
+            [](const Move& a, const Move& b) { return a.lanes.begin < b.lanes.begin; });
+  *out.mutable_part() = to_pb(destination.shards);
+  for (const Move& move : moves_) {
+    destination.sent.set(move.lanes, move.to);
+    pb::LaneStep& step = *out.add_lanes();
+    *step.mutable_lanes() = to_pb(move.lanes);
+    *step.mutable_prev() = to_pb(move.prev);
+    *step.mutable_to() = to_pb(move.to);
+    *step.mutable_floor() = to_pb(move.floor);
+  }
+  out.set_catalog_version(catalog_version_.value);
+  combiner_.append_to(*out.mutable_effects());
+  counts_.effects += effects_;
+  counts_.combined += combiner_.combined();
+}
+
+}  // namespace tidemark

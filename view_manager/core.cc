@@ -1,0 +1,121 @@
+#include "view_manager/core.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "proto/convert.h"
+
+namespace tidemark {
+
+ViewManagerCore::ViewManagerCore(ViewManagerId identity, ShardCount shards, EffectProgram& program,
+                                 const ViewManagerLimits& limits)
+    : identity_(std::move(identity)),
+      shards_(shards),
+      program_(program),
+      limits_(limits),
+      destinations_(shards),
+      builder_(program, limits),
+      steps_(shards) {}
+
+ViewManagerCore::~ViewManagerCore() = default;
+
+void ViewManagerCore::tick(Micros now) {
+  now_ = std::max(now_, now);
+  check_silence();
+}
+
+void ViewManagerCore::on_message(const Address& from, const MessagePtr& message) {
+  switch (message->body_case()) {
+    case pb::Message::kQueueOpen: on(from, message->queue_open()); break;
+    case pb::Message::kQueueRecords: on(from, message, message->queue_records()); break;
+    case pb::Message::kQueueClose: on(from, message->queue_close()); break;
+    case pb::Message::kEffectsAnswer: on(message->request(), message->effects_answer()); break;
+    case pb::Message::kRefusal: on(message->request(), message->refusal()); break;
+    default: ++counts_.malformed; break;
+  }
+}
+
+void ViewManagerCore::on_ring(const pb::RingFact& fact) {
+  rings_.assign(fact.previous().begin(), fact.previous().end());
+  rings_.push_back(fact.ring());
+}
+
+void ViewManagerCore::on_regions(const pb::RegionMap& map) {
+  std::vector<ShardRange> regions;
+  for (const pb::RegionEntry& region : map.regions()) {
+    ShardRange range = from_pb(region.shards());
+    if (!region.sealed() && !range.empty()) regions.push_back(range);
+  }
+  std::sort(regions.begin(), regions.end());
+  destinations_.cut_unknown(regions);
+}
+
+void ViewManagerCore::pump(std::vector<Outgoing>& out) {
+  std::move(replies_.begin(), replies_.end(), std::back_inserter(out));
+  replies_.clear();
+  compute_waiting();
+  for (auto& queue : queues_) settle(*queue);
+  send_all(out);
+  report_all(out);
+  grant_all(out);
+  close_all(out);
+}
+
+size_t ViewManagerCore::input_bytes() const {
+  size_t out = 0;
+  for (const auto& queue : queues_) out += queue->received - queue->released;
+  return out;
+}
+
+LaneSet ViewManagerCore::lanes() const {
+  LaneSet out;
+  for (const auto& queue : queues_) {
+    for (const ShardRange& range : queue->lanes().ranges()) out.add(range);
+  }
+  return out;
+}
+
+bool ViewManagerCore::idle() const {
+  for (const auto& queue : queues_) {
+    if (queue->reopening || !queue->waiting().empty() || !queue->entries().empty()) return false;
+    if (queue->needs_report()) return false;
+  }
+  for (const Destination& destination : destinations_.all()) {
+    if (!destination.in_flight.empty()) return false;
+  }
+  return true;
+}
+
+std::optional<Micros> ViewManagerCore::next_tick() const {
+  std::optional<Micros> out;
+  auto at = [&](Micros when) {
+    if (!out || when < *out) out = when;
+  };
+  for (const auto& queue : queues_) {
+    if (queue->reopening || queue->may_lack_credit()) at(queue->repeat_at);
+    if (queue->needs_report()) at(queue->report_at);
+  }
+  for (const Destination& destination : destinations_.all()) {
+    if (destination.silent_since != Micros{}) {
+      at(Micros{destination.waits_since().value + limits_.answer_timeout.value});
+    }
+    if (destination.dirty && destination.hold_until > now_) at(destination.hold_until);
+  }
+  return out;
+}
+
+std::unique_ptr<Entry> ViewManagerCore::take_entry() {
+  if (pool_.empty()) return std::make_unique<Entry>();
+  std::unique_ptr<Entry> out = std::move(pool_.back());
+  pool_.pop_back();
+  return out;
+}
+
+void ViewManagerCore::release(std::unique_ptr<Entry> entry) {
+  constexpr size_t kPoolEntriesMax = 64;
+  TM_ASSERT(effects_bytes_ >= entry->bytes(), effects_bytes_);
+  effects_bytes_ -= entry->bytes();
+  if (pool_.size() < kPoolEntriesMax) pool_.push_back(std::move(entry));
+}
+
+}  // namespace tidemark
