@@ -4,14 +4,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/lane_runs.h"
 #include "base/types.h"
 #include "net/transport.h"
-#include "proto/log.pb.h"
+#include "node/region/region_state.h"
 #include "wal/record.h"
 
 namespace tidemark {
@@ -34,14 +33,6 @@ struct SendCommand {
   MessagePtr message;
 };
 
-// A valid, durable record, decoded: for the router's queues. Fences have no body.
-struct AppliedRecord {
-  Offset at;
-  RecordKind kind = RecordKind::Body;
-  std::shared_ptr<const pb::RecordBody> body;  // Body.
-  std::shared_ptr<const pb::Seal> seal;        // Seal.
-};
-
 // Ask the owners of these lanes (by the region map) for their recorded committed positions, and hand the
 // answers to Region::on_committed_positions(). With a position: an owner answers once it is recorded.
 struct AskCommitted {
@@ -51,7 +42,7 @@ struct AskCommitted {
 struct RegionCommands {
   std::vector<AppendCommand> appends;
   std::vector<SendCommand> sends;
-  std::vector<AppliedRecord> applied;
+  std::vector<DecodedRecord> applied;  // Valid and durable, in order: for the router's queues.
   std::vector<AskCommitted> asks;
   bool refence = false;         // End the incarnation and open again under the newest region map.
   bool status_changed = false;  // Region::status() has news for the coordinator.

@@ -1,13 +1,16 @@
-// What the region map says about one region.
+// What a region is told from outside: the region map, the catalog, the ring, the time.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "base/types.h"
+#include "proto/catalog.pb.h"
 #include "proto/facts.pb.h"
 
 namespace tidemark {
 
+// What the map says about one region.
 struct RegionFacts {
   MapVersion map_version;
   pb::RegionEntry entry;
@@ -17,5 +20,14 @@ struct RegionFacts {
 
 // None: the map has no such region.
 std::optional<RegionFacts> facts_of(const pb::RegionMap& map, RegionId region);
+
+// The newest that a region was told.
+struct RegionInputs {
+  std::optional<RegionFacts> facts;
+  std::shared_ptr<const pb::Catalog> catalog;
+  RingVersion ring;
+  bool held_back = false;
+  Micros now;
+};
 
 }  // namespace tidemark

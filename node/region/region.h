@@ -40,8 +40,11 @@ struct RegionOptions {
   size_t join_page_matches_max = 1'000;
   Micros progress_interval{50'000};  // Committed positions are recorded at most so often, if nobody waits.
   Micros unify_interval{1'000'000};  // A region in parts asks for committed positions so often.
-  size_t waiters_max = 10'000;
+  Micros ask_interval{1'000'000};    // Owners of lanes that a read waits for are asked again so often.
+  size_t waiters_max = 10'000;       // Reads that wait for tokens, and regions that wait for progress.
 };
+
+class RegionOwner;
 
 class Region {
  public:
@@ -84,7 +87,7 @@ class Region {
   void on_ring(RingVersion version, RegionCommands& out);
 
   // Views lag: no backfill pages, and client writes are refused as overloaded.
-  void hold_back(bool held) { held_back_ = held; }
+  void hold_back(bool held) { inputs_.held_back = held; }
 
   // ---- time
 
@@ -102,18 +105,16 @@ class Region {
   pb::RegionStatus status() const;
 
  private:
-  class Owner;  // All that lives only as long as an incarnation: what runs ahead of the log.
+  // Null, and refused, unless this replica owns the region and it is not sealed.
+  RegionOwner* serving(const Asker& asker, RegionCommands& out);
+  std::optional<pb::Message> check_place(TableId table, uint64_t hash) const;
 
   RegionState durable_;
   RowStore& rows_;
   RowArithmetic& arithmetic_;
   RegionOptions options_;
-  std::unique_ptr<Owner> owner_;
-  std::optional<RegionFacts> facts_;
-  std::shared_ptr<const pb::Catalog> catalog_;
-  RingVersion ring_;
-  bool held_back_ = false;
-  Micros now_;
+  std::unique_ptr<RegionOwner> owner_;  // While owning.
+  RegionInputs inputs_;
 };
 
 }  // namespace tidemark

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -55,6 +56,17 @@ struct Backfill {
 
 // By the two tables (the lower id first) and the join key: operations on it wait.
 using JoinKey = std::pair<TableId, std::string>;
+JoinKey join_key_of(const TableCatalog& catalog, TableId side, std::string_view join_key);
+
+// A valid record with its payload decoded. A fence has none.
+struct DecodedRecord {
+  Offset at;
+  RecordKind kind = RecordKind::Body;
+  std::shared_ptr<const pb::RecordBody> body;  // Body.
+  std::shared_ptr<const pb::Seal> seal;        // Seal.
+};
+// Error: malformed; the stream must be refused.
+Result<DecodedRecord> decode_payload(Offset at, const WalRecord& record);
 
 class RegionState {
  public:
@@ -92,18 +104,17 @@ class RegionState {
   // Views whose last page some lane has not committed past, or that have not begun.
   std::vector<TableId> backfilling() const;
   bool all_backfilled() const;  // Every view has begun, and its last page is written.
-  bool committed_past_seal() const;
+  // All lanes have committed past the seals of the streams that this one came from.
+  bool committed_past_parents() const;
 
   // ---- how it changes
 
   // Applies a valid record. `after` is the reader's state after it.
   // Error: a body that this version does not know; the stream must be refused.
-  Status apply(Offset at, const WalRecord& record, const ReaderState& after, RowStore& rows);
-  // The same for a Body that is decoded already.
-  Status apply_body(Offset at, const pb::RecordBody& body, const ReaderState& after, RowStore& rows);
+  Status apply(const DecodedRecord& record, const ReaderState& after, RowStore& rows);
 
   // The children of a sealed region, and the child of two. The rows need no touching.
-  // REQUIRES: sealed; the shards and the child are of the seal. merge: `low` ends where `high` begins.
+  // REQUIRES: sealed, with this child. merge: `low` ends where `high` begins.
   static RegionState split_child(const RegionState& parent, RegionId child);
   static RegionState merge_child(const RegionState& low, const RegionState& high, RegionId child);
 
@@ -115,18 +126,19 @@ class RegionState {
   uint64_t hash() const;
 
  private:
-  friend class Region;  // The owner's copy runs ahead of the log, piece by piece as a commit is put together.
+  friend class RegionOwner;  // Its copy runs ahead of the log, piece by piece as a commit is put together.
 
+  Status apply_body(Offset at, const pb::RecordBody& body, RowStore& rows);
   void apply_batch(const pb::AppliedBatch& batch);
   void apply_pending_join(const pb::PendingJoin& pending);
-  void apply_control(Offset at, const pb::RecordBody& body);
+  Status apply_control(Offset at, const pb::RecordBody& body);
   void apply_progress(const pb::Progress& progress);
   void apply_cut(Offset at, RingVersion ring);
-  void apply_catalog(const pb::CatalogChange& change);
+  Status apply_catalog(const pb::CatalogChange& change, std::vector<TableId>& dropped);
   void apply_page(Offset at, const pb::BackfillPage& page);
-  void apply_join_page(const pb::JoinPage& page);
+  void apply_join_page(Offset at, const pb::JoinPage& page);
   void note_change(Offset at);
-  void drop_table(TableId table);
+  RegionState child_of(const RegionIdentity& identity) const;
   void forget_passed();
 
   RegionIdentity identity_;

@@ -1,0 +1,124 @@
+// Effect batches: DESIGN "Batches".
+#include <utility>
+
+#include "node/region/owner.h"
+#include "proto/convert.h"
+#include "proto/effect.h"
+
+namespace tidemark {
+
+namespace {
+
+constexpr size_t kLaneBytes = 80;  // Of a lane's floor and position in a record, at most.
+
+}  // namespace
+
+void RegionOwner::on_effects(const Asker& asker, const pb::EffectBatch& batch, RegionCommands& out) {
+  // Not answered: the sender asks again.
+  if (queue_.unsent_bytes() > 2 * options_.in_flight_bytes_max) return;
+  if (!read_lanes(batch)) return send(out, asker, refuse(pb::MALFORMED, "a malformed effect batch"));
+  if (batch.catalog_version() > ahead_.catalog().version().value) {
+    return send(out, asker, effect_answer(pb::EffectAnswer::CATALOG_BEHIND, &batch));
+  }
+  for (const LaneMove& move : lanes_) recorded_.raise(move.lanes, move.floor);
+
+  switch (ahead_.parts().admit(from_pb(batch.part()), lanes_)) {
+    case Admission::Refuse: return answer(asker, effect_answer(pb::EffectAnswer::REFUSED, &batch), out);
+    case Admission::Drop: return answer(asker, effect_answer(pb::EffectAnswer::APPLIED, &batch), out);
+    case Admission::Accept: break;
+  }
+  maker_.begin();
+  switch (apply_effects(batch)) {
+    case EffectOutcome::Malformed:
+      maker_.rollback();
+      return send(out, asker, refuse(pb::MALFORMED, "a malformed effect"));
+    case EffectOutcome::Busy:
+      maker_.rollback();
+      return send(out, asker, effect_answer(pb::EffectAnswer::BUSY, &batch));
+    case EffectOutcome::Done: break;
+  }
+  advance(batch);
+  answer(asker, effect_answer(pb::EffectAnswer::APPLIED, &batch), out);
+}
+
+bool RegionOwner::read_lanes(const pb::EffectBatch& batch) {
+  lanes_.clear();
+  ShardId at{0};
+  for (const pb::LaneStep& step : batch.lanes()) {
+    LaneMove move{from_pb(step.lanes()), from_pb(step.prev()), from_pb(step.to()), from_pb(step.floor())};
+    if (move.lanes.empty() || move.lanes.begin < at || move.to <= move.prev) return false;
+    at = move.lanes.end;
+    lanes_.push_back(move);
+  }
+  return !lanes_.empty() && at <= identity().shard_count.all().end;
+}
+
+EffectOutcome RegionOwner::apply_effects(const pb::EffectBatch& batch) {
+  ShardRange part = from_pb(batch.part());
+  EffectReader reader(batch.effects());
+  for (Effect effect; reader.next(effect);) {
+    if (!part.contains(identity().shard_count.shard_of(effect.hash))) return EffectOutcome::Malformed;
+    // At this catalog version or a later one it was dropped: discarded, but positions advance.
+    const Table* table = ahead_.catalog().find(effect.table);
+    if (table == nullptr) continue;
+    EffectOutcome outcome = maker_.apply(*table, effect);
+    if (outcome != EffectOutcome::Done) return outcome;
+  }
+  if (!reader.ok()) return EffectOutcome::Malformed;
+  EffectOutcome outcome = maker_.finish();
+  size_t bytes = maker_.changes().size() + lanes_.size() * kLaneBytes;
+  // One effect at a time always fits.
+  if (outcome == EffectOutcome::Done && bytes > options_.record_bytes_max) return EffectOutcome::Busy;
+  return outcome;
+}
+
+void RegionOwner::advance(const pb::EffectBatch& batch) {
+  pb::Commit& commit = commit_changes(lanes_.size() * kLaneBytes);
+  pb::AppliedBatch& applied = *commit.add_batches();
+  *applied.mutable_part() = batch.part();
+  for (const pb::LaneStep& step : batch.lanes()) {
+    if (ahead_.parts().raises(from_pb(step.lanes()), from_pb(step.floor()))) {
+      pb::LaneRun& floor = *applied.add_floors();
+      *floor.mutable_lanes() = step.lanes();
+      *floor.mutable_position() = step.floor();
+    }
+    pb::LaneRun& to = *applied.add_to();
+    *to.mutable_lanes() = step.lanes();
+    *to.mutable_position() = step.to();
+  }
+  ahead_.apply_batch(applied);
+  for (pb::PendingJoin& pending : maker_.pending_joins()) {
+    ahead_.apply_pending_join(pending);
+    *commit.add_pending_joins() = std::move(pending);
+  }
+}
+
+void RegionOwner::on_positions(const Asker& asker, RegionCommands& out) {
+  answer(asker, effect_answer(pb::EffectAnswer::REFUSED, nullptr), out);
+}
+
+pb::Message RegionOwner::effect_answer(pb::EffectAnswer::Verdict verdict,
+                                       const pb::EffectBatch* batch) const {
+  pb::Message out;
+  pb::EffectAnswer& answer = *out.mutable_effects_answer();
+  answer.set_verdict(verdict);
+  answer.set_region(identity().region.value);
+  if (batch != nullptr) *answer.mutable_part() = batch->part();
+  if (verdict == pb::EffectAnswer::APPLIED) {
+    for (const pb::LaneStep& step : batch->lanes()) {
+      pb::LaneRun& to = *answer.add_to();
+      *to.mutable_lanes() = step.lanes();
+      *to.mutable_position() = step.to();
+    }
+  }
+  if (verdict == pb::EffectAnswer::REFUSED) {
+    for (const RegionPart& part : ahead_.parts().all()) {
+      pb::Part& message = *answer.add_parts();
+      *message.mutable_shards() = to_pb(part.shards);
+      to_pb(part.applied.runs(), *message.mutable_applied());
+    }
+  }
+  return out;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,119 @@
+#include "node/region/parts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace tidemark {
+
+namespace {
+
+// Calls visit(lanes, position) for the runs that cover `lanes`, those at zero included, in order, until it
+// returns false. Allocates nothing.
+template <typename Visit>
+bool visit_runs(const LaneRuns& positions, ShardRange lanes, Visit visit) {
+  const std::vector<LaneRun>& runs = positions.runs();
+  auto run = std::partition_point(runs.begin(), runs.end(),
+                                  [&](const LaneRun& r) { return r.lanes.end <= lanes.begin; });
+  ShardId at = lanes.begin;
+  for (; run != runs.end() && run->lanes.begin < lanes.end; ++run) {
+    ShardId from = std::max(run->lanes.begin, at);
+    if (at < from && !visit(ShardRange{at, from}, Position{})) return false;
+    at = std::min(run->lanes.end, lanes.end);
+    if (!visit(ShardRange{from, at}, run->position)) return false;
+  }
+  return at >= lanes.end || visit(ShardRange{at, lanes.end}, Position{});
+}
+
+}  // namespace
+
+Admission Parts::admit(ShardRange range, const std::vector<LaneMove>& lanes) const {
+  auto part =
+      std::find_if(parts_.begin(), parts_.end(), [&](const RegionPart& p) { return p.shards == range; });
+  if (part == parts_.end()) return Admission::Refuse;
+  bool at_prev = true;
+  bool past_to = true;
+  for (const LaneMove& move : lanes) {
+    visit_runs(part->applied, move.lanes, [&](ShardRange, Position applied) {
+      Position here = std::max(applied, move.floor);
+      at_prev = at_prev && here == move.prev;
+      past_to = past_to && here >= move.to;
+      return at_prev || past_to;
+    });
+  }
+  if (at_prev) return Admission::Accept;
+  return past_to ? Admission::Drop : Admission::Refuse;
+}
+
+void Parts::apply(ShardRange part, const std::vector<LaneRun>& floors, const std::vector<LaneRun>& to) {
+  for (RegionPart& one : parts_) {
+    for (const LaneRun& floor : floors) one.applied.raise(floor.lanes, floor.position);
+    if (one.shards != part) continue;
+    for (const LaneRun& run : to) one.applied.set(run.lanes, run.position);
+  }
+  unite_equal();
+}
+
+void Parts::raise(const std::vector<LaneRun>& floors) {
+  for (RegionPart& one : parts_) {
+    for (const LaneRun& floor : floors) one.applied.raise(floor.lanes, floor.position);
+  }
+  unite_equal();
+}
+
+bool Parts::all_reached(ShardRange lanes, Position position) const {
+  return !raises(lanes, position);
+}
+
+bool Parts::raises(ShardRange lanes, Position floor) const {
+  return std::any_of(parts_.begin(), parts_.end(), [&](const RegionPart& part) {
+    return !visit_runs(part.applied, lanes, [&](ShardRange, Position applied) { return applied >= floor; });
+  });
+}
+
+size_t Parts::size_after_raise(const std::vector<LaneRun>& floors) const {
+  Parts raised = *this;
+  raised.raise(floors);
+  return raised.size();
+}
+
+std::vector<LaneRun> Parts::differences(ShardRange all_lanes) const {
+  LaneRuns highest;
+  for (const RegionPart& part : parts_) highest.raise(part.applied);
+  std::vector<LaneRun> out;
+  for (const LaneRun& run : highest.cover(all_lanes)) {
+    if (raises(run.lanes, run.position)) out.push_back(run);
+  }
+  return out;
+}
+
+Parts Parts::restricted(ShardRange shards) const {
+  Parts out;
+  for (const RegionPart& part : parts_) {
+    ShardRange both{std::max(part.shards.begin, shards.begin), std::min(part.shards.end, shards.end)};
+    if (!both.empty()) out.parts_.push_back({both, part.applied});
+  }
+  return out;
+}
+
+void Parts::merge(const Parts& other) {
+  TM_ASSERT(!parts_.empty());
+  TM_ASSERT(!other.parts_.empty());
+  TM_ASSERT(parts_.back().shards.end == other.parts_.front().shards.begin);
+  parts_.insert(parts_.end(), other.parts_.begin(), other.parts_.end());
+  unite_equal();
+}
+
+void Parts::unite_equal() {
+  for (size_t i = 1; i < parts_.size();) {
+    if (parts_[i - 1].applied == parts_[i].applied) {
+      parts_[i - 1].shards.end = parts_[i].shards.end;
+      parts_.erase(parts_.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
+}  // namespace tidemark
