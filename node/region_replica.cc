@@ -292,7 +292,7 @@ void RegionReplica::perform() {
   for (AppendCommand& append : commands.appends) appends_.push_back(std::move(append));
   for (SendCommand& send : commands.sends) context_.transport.send(send.to, std::move(send.message));
   if (queues_) {
-    for (AppliedRecord& applied : commands.applied) {
+    for (DecodedRecord& applied : commands.applied) {
       queues_->on_applied({applied.at, record_next_, applied.body, applied.seal, record_bytes_});
     }
   }
