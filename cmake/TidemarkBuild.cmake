@@ -16,6 +16,8 @@ set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
 set(TIDEMARK_SANITIZE "" CACHE STRING "sanitizers, comma separated: address,undefined or thread")
 if(TIDEMARK_SANITIZE)
   add_compile_options(-fsanitize=${TIDEMARK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  # g++ sees uninitialized values in the sanitizers' own additions.
+  add_compile_options(-Wno-maybe-uninitialized)
   add_link_options(-fsanitize=${TIDEMARK_SANITIZE})
 endif()
 
