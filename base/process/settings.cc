@@ -169,40 +169,52 @@ Status Settings::load_file(const std::string& path) {
   return {};
 }
 
+Result<size_t> Settings::read_flag(std::span<const std::string> words, CommandLine& line) const {
+  const std::string& word = words.front();
+  const size_t equals = word.find('=');
+  const std::string flag = word.substr(0, equals);
+  const std::string name = flag.substr(flag.starts_with("--") ? 2 : 1);
+  const Setting* setting = find(name);
+  if (setting == nullptr && name != kConfigFlag)
+    return Error{"there is no flag '" + flag + "'" + suggestion(name)};
+
+  size_t used = 1;
+  std::string text = "true";
+  if (equals != std::string::npos) {
+    text = word.substr(equals + 1);
+  } else if (setting == nullptr || setting->kind != Kind::Boolean) {
+    if (words.size() < 2) return Error{flag + " needs a value"};
+    text = words[1];
+    used = 2;
+  }
+  if (setting == nullptr) {
+    line.config = text;
+  } else {
+    line.flags.push_back({setting, text});
+  }
+  return used;
+}
+
 Result<Settings::CommandLine> Settings::read(std::span<const std::string> words) const {
   CommandLine line;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
+  auto& positional = line.arguments.positional;
+  while (!words.empty()) {
+    const std::string& word = words.front();
+    size_t used = 1;
     if (word == "--") {
-      line.arguments.positional.insert(line.arguments.positional.end(), words.begin() + i + 1, words.end());
+      positional.insert(positional.end(), words.begin() + 1, words.end());
       break;
     }
     if (word == "--help" || word == "-h") {
       line.arguments.help = true;
-      continue;
-    }
-    if (!word.starts_with("-") || word == "-") {
-      line.arguments.positional.push_back(word);
-      continue;
-    }
-    const size_t equals = word.find('=');
-    const std::string name = word.substr(0, equals).substr(word.starts_with("--") ? 2 : 1);
-    const Setting* setting = find(name);
-    if (setting == nullptr && name != kConfigFlag) {
-      return Error{"there is no flag '" + word.substr(0, equals) + "'" + suggestion(name)};
-    }
-    std::string text = "true";
-    if (equals != std::string::npos) {
-      text = word.substr(equals + 1);
-    } else if (setting == nullptr || setting->kind != Kind::Boolean) {
-      if (++i == words.size()) return Error{word + " needs a value"};
-      text = words[i];
-    }
-    if (setting == nullptr) {
-      line.config = text;
+    } else if (!word.starts_with("-") || word == "-") {
+      positional.push_back(word);
     } else {
-      line.flags.push_back({setting, text});
+      const auto flag = read_flag(words, line);
+      if (!flag) return flag.error();
+      used = *flag;
     }
+    words = words.subspan(used);
   }
   return line;
 }

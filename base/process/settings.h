@@ -89,6 +89,8 @@ class Settings {
   const Setting* find(std::string_view name) const;
   std::string suggestion(std::string_view name) const;
   Result<CommandLine> read(std::span<const std::string> words) const;
+  // Reads the flag that `words` begin with; returns how many of them it took.
+  Result<size_t> read_flag(std::span<const std::string> words, CommandLine& line) const;
   static std::string_view name_of(Kind kind);
 
   std::vector<Setting> settings_;

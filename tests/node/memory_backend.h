@@ -1,6 +1,7 @@
 // The disk under a row cache, as a sorted map.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
