@@ -1,0 +1,298 @@
+// Storage nodes on logs, coordination and a network in memory: what was acknowledged is there, whatever dies.
+#include "node/storage_node.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/node/node_bed.h"
+
+namespace tidemark {
+namespace {
+
+std::string key_of(uint64_t number) {
+  return "key" + std::to_string(number);
+}
+
+// A write to each of `keys` keys, one after another per key.
+void write_round(NodeBed& bed, uint64_t keys, const std::string& round) {
+  for (uint64_t key = 0; key < keys; ++key) bed.write(key_of(key), round + "/" + std::to_string(key));
+  ASSERT_TRUE(bed.run_until([&] { return bed.unanswered() == 0; }));
+}
+
+// Writes to random keys, never two to one key at once: those may be done in either order.
+void write_some(NodeBed& bed, int count, uint64_t& number) {
+  for (int i = 0; i < count; ++i) {
+    std::string key = key_of(bed.random.below(60));
+    if (!bed.is_in_flight(key)) bed.write(key, std::to_string(number++));
+  }
+}
+
+// Every text that the view managers saw, in lane order.
+std::vector<std::string> seen_by(const std::vector<PlainViewManager*>& view_managers) {
+  std::map<std::pair<ShardId, Position>, std::vector<std::string>> all;
+  for (PlainViewManager* view_manager : view_managers) {
+    for (const auto& [lane, changes] : view_manager->seen()) {
+      std::map<Position, std::vector<std::string>> mine;
+      for (const auto& change : changes) mine[change.at].push_back(change.text);
+      for (auto& [at, texts] : mine) all[{lane, at}] = texts;
+    }
+  }
+  std::vector<std::string> out;
+  for (const auto& [at, texts] : all) out.insert(out.end(), texts.begin(), texts.end());
+  return out;
+}
+
+void expect_all_seen_once(NodeBed& bed, const std::vector<PlainViewManager*>& view_managers) {
+  std::vector<std::string> texts = seen_by(view_managers);
+  std::set<std::string> distinct(texts.begin(), texts.end());
+  EXPECT_EQ(distinct.size(), texts.size()) << "some change was seen at two places";
+  for (const std::string& text : bed.acknowledged()) EXPECT_EQ(distinct.count(text), 1u) << text;
+}
+
+bool all_seen(NodeBed& bed, const std::vector<PlainViewManager*>& view_managers) {
+  std::vector<std::string> texts = seen_by(view_managers);
+  std::set<std::string> distinct(texts.begin(), texts.end());
+  for (const std::string& text : bed.acknowledged()) {
+    if (distinct.count(text) == 0) return false;
+  }
+  return true;
+}
+
+TEST(StorageNode, AWriteGoesThroughTheLogToTheRowsAndToAQueue) {
+  NodeBed bed;
+  bed.start("n1");
+  PlainViewManager& view_manager = bed.start_view_manager("v1");
+  bed.set_ring(std::vector<std::string>(8, "v1"));
+  bed.bootstrap({"n1"});
+  bed.write("hello", "world");
+  ASSERT_TRUE(bed.run_until([&] { return bed.unanswered() == 0; }));
+  EXPECT_EQ(bed.acknowledged().count("world"), 1u);
+  EXPECT_EQ(bed.read_all(), (std::map<std::string, std::string>{{"hello", "world"}}));
+  ASSERT_TRUE(bed.run_until([&] { return all_seen(bed, {&view_manager}); }));
+}
+
+TEST(StorageNode, RefusesWhatItDoesNotOwnAndNamesTheOwner) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1"});
+  std::optional<pb::Refusal> refusal;
+  auto transport = bed.network.connect(Address{"asker"}, bed.scheduler);
+  transport->set_handlers({[&](const Address&, MessagePtr message) { refusal = message->refusal(); }, {}});
+  auto question = std::make_shared<pb::Message>();
+  question->set_request(5);
+  question->mutable_write()->set_region(1);
+  transport->send(Address{"n2"}, question);
+  ASSERT_TRUE(bed.run_until([&] { return refusal.has_value(); }));
+  EXPECT_EQ(refusal->code(), pb::NOT_OWNER);
+  EXPECT_EQ(refusal->owner(), "n1");
+}
+
+TEST(StorageNode, RestartsFromItsCheckpointAndTheLog) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.bootstrap({"n1"});
+  write_round(bed, 20, "first");
+  bed.run_for(Micros{5'000'000});
+  EXPECT_FALSE(bed.disk("n1").checkpoints().empty());
+  write_round(bed, 20, "second");
+  bed.crash("n1");
+  bed.start("n1");
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 1); }));
+  bed.expect_nothing_lost();
+  write_round(bed, 20, "third");
+  bed.expect_nothing_lost();
+}
+
+TEST(StorageNode, AcknowledgedWritesSurviveKillsAtAnyPoint) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    NodeBed bed(seed);
+    bed.start("n1");
+    PlainViewManager& view_manager = bed.start_view_manager("v1");
+    bed.set_ring(std::vector<std::string>(8, "v1"));
+    bed.bootstrap({"n1"});
+    uint64_t number = 0;
+    for (int kill = 0; kill < 10; ++kill) {
+      write_some(bed, 10, number);
+      for (uint64_t left = bed.random.below(300); left > 0; --left) bed.scheduler.run_one();
+      bed.crash("n1");
+      bed.run_for(Micros{static_cast<int64_t>(bed.random.below(100'000))});
+      bed.start("n1");
+    }
+    ASSERT_TRUE(bed.run_until([&] { return bed.unanswered() == 0; }));
+    bed.expect_nothing_lost();
+    ASSERT_TRUE(bed.run_until([&] { return all_seen(bed, {&view_manager}); }));
+    expect_all_seen_once(bed, {&view_manager});
+    for (const std::string& text : bed.said) EXPECT_EQ(text.find("can not be"), std::string::npos) << text;
+  }
+}
+
+TEST(StorageNode, AStandbyTailsAndIsPromoted) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  write_round(bed, 20, "first");
+  bed.move(1, "n2");
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n2", 1) && !bed.owns("n1", 1); }));
+  write_round(bed, 20, "second");
+  bed.crash("n2");
+  bed.move(1, "n1");
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 1); }));
+  bed.expect_nothing_lost();
+  write_round(bed, 20, "third");
+  bed.expect_nothing_lost();
+}
+
+TEST(StorageNode, ALaterMemberIsSeededByTheOwnerAndCanTakeOver) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.bootstrap({"n1"});
+  write_round(bed, 50, "first");
+  bed.start("n3");
+  bed.run_for(Micros{1'000'000});
+  bed.change_map([&](pb::RegionMap& map) {
+    pb::Replica& replica = *bed.entry(map, 1).add_replicas();
+    replica.set_node("n3");
+    replica.set_joined(map.version());
+  });
+  write_round(bed, 50, "second");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n3", 1).has_checkpoint(); }));
+  EXPECT_EQ(bed.status("n3", 1).joined(), bed.map().version());
+  write_round(bed, 50, "third");
+  bed.crash("n1");
+  bed.move(1, "n3");
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n3", 1); }));
+  bed.expect_nothing_lost();
+}
+
+TEST(StorageNode, AnEmptyDiskSaysThatItIsLostAndJoinsAnew) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  write_round(bed, 20, "first");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).has_checkpoint(); }));
+  bed.crash("n2");
+  bed.lose_disk("n2");
+  bed.start("n2");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).lost(); }));
+  EXPECT_FALSE(bed.status("n2", 1).has_checkpoint());
+  bed.change_map(
+      [&](pb::RegionMap& map) { bed.entry(map, 1).mutable_replicas(1)->set_joined(map.version()); });
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).has_checkpoint(); }));
+  bed.crash("n1");
+  bed.move(1, "n2");
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n2", 1); }));
+  bed.expect_nothing_lost();
+}
+
+TEST(StorageNode, TheOwnerTrimsToTheFloorOfTheMapAndStillRestarts) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.bootstrap({"n1"});
+  for (int i = 0; i < 10; ++i) write_round(bed, 50, std::to_string(i));
+  bed.run_for(Micros{5'000'000});
+  uint64_t checkpoint = bed.status("n1", 1).checkpoint();
+  ASSERT_GT(checkpoint, 5u);
+  write_round(bed, 50, "last");
+  bed.change_map([&](pb::RegionMap& map) { bed.entry(map, 1).set_floor(checkpoint); });
+  bed.run_for(Micros{1'000'000});
+  std::vector<LogEntry> left = bed.logs.entries({kBedCluster, RegionId{1}});
+  ASSERT_FALSE(left.empty());
+  EXPECT_EQ(left.front().offset.value, checkpoint);
+  bed.crash("n1");
+  bed.start("n1");
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 1); }));
+  bed.expect_nothing_lost();
+}
+
+TEST(StorageNode, ASplitKeepsRowsAndQueues) {
+  NodeBed bed;
+  bed.start("n1");
+  PlainViewManager& view_manager = bed.start_view_manager("v1");
+  bed.set_ring(std::vector<std::string>(8, "v1"));
+  bed.bootstrap({"n1"});
+  write_round(bed, 40, "first");
+  bed.split(1, 3);
+  write_round(bed, 40, "second");
+  EXPECT_TRUE(bed.owns("n1", 2));
+  EXPECT_TRUE(bed.owns("n1", 3));
+  bed.expect_nothing_lost();
+  ASSERT_TRUE(bed.run_until([&] { return all_seen(bed, {&view_manager}); }));
+  expect_all_seen_once(bed, {&view_manager});
+}
+
+TEST(StorageNode, AMergeKeepsRowsAndQueues) {
+  NodeBed bed;
+  bed.start("n1");
+  PlainViewManager& view_manager = bed.start_view_manager("v1");
+  bed.set_ring(std::vector<std::string>(8, "v1"));
+  bed.bootstrap({"n1"});
+  write_round(bed, 40, "first");
+  bed.split(1, 3);
+  write_round(bed, 40, "second");
+  bed.merge(2, 3);
+  write_round(bed, 40, "third");
+  EXPECT_TRUE(bed.owns("n1", 4));
+  bed.expect_nothing_lost();
+  ASSERT_TRUE(bed.run_until([&] { return all_seen(bed, {&view_manager}); }));
+  expect_all_seen_once(bed, {&view_manager});
+}
+
+TEST(StorageNode, TheParentsTailIsServedByTheChildsOwnerAlsoAfterARestart) {
+  NodeBed bed;
+  bed.start("n1");
+  PlainViewManager& view_manager = bed.start_view_manager("v1");
+  view_manager.credit = 1;  // Nothing gets through.
+  bed.set_ring(std::vector<std::string>(8, "v1"));
+  bed.bootstrap({"n1"});
+  write_round(bed, 40, "first");
+  bed.split(1, 3);
+  write_round(bed, 40, "second");
+  bed.run_for(Micros{5'000'000});
+  bed.crash("n1");
+  bed.start("n1");
+  view_manager.credit = uint64_t{1} << 40;
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 2) && bed.owns("n1", 3); }));
+  ASSERT_TRUE(bed.run_until([&] { return all_seen(bed, {&view_manager}); }));
+  expect_all_seen_once(bed, {&view_manager});
+}
+
+TEST(StorageNode, LanesMoveToANewViewManagerAtTheCut) {
+  NodeBed bed;
+  bed.start("n1");
+  PlainViewManager& first = bed.start_view_manager("v1");
+  bed.set_ring(std::vector<std::string>(8, "v1"));
+  bed.bootstrap({"n1"});
+  write_round(bed, 40, "first");
+  PlainViewManager& second = bed.start_view_manager("v2");
+  bed.set_ring({"v1", "v1", "v1", "v1", "v2", "v2", "v2", "v2"});
+  write_round(bed, 40, "second");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n1", 1).ring_acknowledged() == 2; }));
+  write_round(bed, 40, "third");
+  ASSERT_TRUE(bed.run_until([&] { return all_seen(bed, {&first, &second}); }));
+  expect_all_seen_once(bed, {&first, &second});
+  for (const auto& [lane, changes] : second.seen()) EXPECT_GE(lane.value, 4u);
+  EXPECT_FALSE(second.seen().empty());
+}
+
+TEST(StorageNode, TheSuccessorOfADeadViewManagerStartsAtTheCommittedPositions) {
+  NodeBed bed;
+  bed.start("n1");
+  PlainViewManager& first = bed.start_view_manager("v1");
+  bed.set_ring(std::vector<std::string>(8, "v1"));
+  bed.bootstrap({"n1"});
+  first.commits = false;
+  write_round(bed, 40, "first");
+  bed.run_for(Micros{1'000'000});
+  bed.stop_view_manager("v1");
+  write_round(bed, 40, "second");
+  PlainViewManager& second = bed.start_view_manager("v2");
+  bed.set_ring(std::vector<std::string>(8, "v2"));
+  ASSERT_TRUE(bed.run_until([&] { return all_seen(bed, {&second}); }));
+  expect_all_seen_once(bed, {&second});
+}
+
+}  // namespace
+}  // namespace tidemark
