@@ -10,7 +10,7 @@ namespace {
 
 using hashring::StrategyKind;
 
-constexpr uint64_t kLookups = 2'000'000;
+constexpr uint64_t kLookups = 500'000;
 constexpr int kRepeats = 5;
 
 template <typename Work>

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
+
+#include "hashring/baselines/baselines.h"
+#include "hashring/mix.h"
 #include "tests/hashring/histories.h"
 
 namespace tidemark::hashring {
@@ -51,6 +55,39 @@ RC_GTEST_PROP(Plan, ConsistentStrategiesMoveNothingBetweenThoseWhoStay, ()) {
     const Assignment large = planned(kind, after, small);
     for (const Move& move : *diff(small, large)) RC_ASSERT(move.to == MemberId{100});
     for (const Move& move : *diff(large, planned(kind, before, large))) RC_ASSERT(move.from == MemberId{100});
+  }
+}
+
+// Every point of every member looked at for every shard.
+RC_GTEST_PROP(Karger, AgreesWithItsNaiveTwin, ()) {
+  Members members = any_members(6, Weights::Equal);
+  members[0].weight = *rc::gen::inRange<uint64_t>(1, 4);
+  const Assignment ring = *karger(members, 64, 5);
+  for (uint32_t shard = 0; shard < 64; ++shard) {
+    std::tuple<bool, uint64_t, MemberId> nearest{true, UINT64_MAX, kNoMember};
+    for (const Member& member : members) {
+      for (uint64_t i = 0; i < member.weight * 5; ++i) {
+        const uint64_t hash = draw(hash_name(member.name), i);
+        nearest = std::min(nearest, std::tuple(unit_of(hash, {64}) < shard, hash, member.id));
+      }
+    }
+    RC_ASSERT(ring.owner({shard}) == std::get<2>(nearest));
+  }
+}
+
+// The same race in floating point, where it is not too close to call.
+RC_GTEST_PROP(Rendezvous, AgreesWithItsNaiveTwin, ()) {
+  Members members = any_members(8, Weights::Equal);
+  for (Member& member : members) member.weight = *rc::gen::inRange<uint64_t>(1, 6);
+  const Assignment ring = *rendezvous(members, 64);
+  for (uint32_t shard = 0; shard < 64; ++shard) {
+    std::map<double, MemberId> times;
+    for (const Member& member : members) {
+      const double number = std::ldexp(static_cast<double>(draw(hash_name(member.name), shard)), -64);
+      times[-std::log2(number) / static_cast<double>(member.weight)] = member.id;
+    }
+    if (times.size() > 1 && std::next(times.begin())->first - times.begin()->first < 1e-6) continue;
+    RC_ASSERT(ring.owner({shard}) == times.begin()->second);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <iomanip>
 #include <sstream>
 
+#include "hashring/preference_list.h"
 #include "hashring/token_ring.h"
 #include "tests/hashring/members.h"
 
@@ -66,6 +67,18 @@ TEST(TokenRing, ReproducesTheWorkedExampleCellByCell) {
     ring = *ring.join(node(i));
     EXPECT_EQ(cells(ring), columns[i]) << "after the node at t" << i + 1;
   }
+}
+
+// Read off the last column: the owner of the hit shard, then the next distinct owners clockwise.
+TEST(TokenRing, ReplicasAndHandoffsFollowClockwise) {
+  TokenRing ring = *TokenRing::empty({.bits = 8, .shards = 8, .tokens = 2});
+  for (size_t i = 0; i < kNodes.size(); ++i) ring = *ring.join(node(i));
+  const SliceRing slices = to_slices(ring.assignment());
+  const uint64_t shard = 0x42 >> 5;  // A key that hashes to 0x42 lies in shard 2.
+  EXPECT_EQ(*replica_list(slices, ReplicaPlacement::Clockwise, shard, 3),
+            (std::vector<MemberId>{node(2).id, node(3).id, node(1).id}));
+  EXPECT_EQ(*handoff_list(slices, ReplicaPlacement::Clockwise, shard, 3, 3),
+            (std::vector<MemberId>{node(0).id, node(4).id}));
 }
 
 TEST(TokenRing, RefusesShapesItCanNotCompute) {
