@@ -6,6 +6,7 @@ usage: check_dependencies.py <source directory> <build directory>
 Reads what the compiler said about each object (ninja -t deps), so that nothing hides behind another header.
 """
 
+import functools
 import pathlib
 import re
 import subprocess
@@ -52,18 +53,21 @@ class Checker:
         self.source = pathlib.Path(source).resolve()
         self.build = pathlib.Path(build).resolve()
 
+    @functools.cache  # The same headers come with every object.
+    def resolved(self, dependency):
+        path = pathlib.Path(dependency)
+        return (path if path.is_absolute() else self.build / path).resolve()
+
     def project_file(self, dependency):
         """The path below the source directory, or None for a file that is not ours (or generated)."""
-        path = pathlib.Path(dependency)
-        path = (path if path.is_absolute() else self.build / path).resolve()
+        path = self.resolved(dependency)
         if path.is_relative_to(self.build) or not path.is_relative_to(self.source):
             return None
         return path.relative_to(self.source)
 
     def of_hashring(self, obj, dependencies):
         for dependency in dependencies:
-            path = pathlib.Path(dependency)
-            path = (path if path.is_absolute() else self.build / path).resolve()
+            path = self.resolved(dependency)
             inside = path.is_relative_to(self.source) or path.is_relative_to(self.build)
             if inside and not path.is_relative_to(self.source / "hashring"):
                 yield f"{obj}: hashring includes {dependency}; it may include nothing of the project"
@@ -79,11 +83,14 @@ class Checker:
             if path is not None:
                 yield from self.named_headers(path)
 
+    @functools.cache
     def named_headers(self, path):
         text = (self.source / path).read_text(encoding="utf-8", errors="replace")
-        for header in INCLUDE.findall(text):
-            if header in KIND_OF_HEADER:
-                yield f"{path}: a core includes a {KIND_OF_HEADER[header]} header: <{header}>"
+        return [
+            f"{path}: a core includes a {KIND_OF_HEADER[header]} header: <{header}>"
+            for header in INCLUDE.findall(text)
+            if header in KIND_OF_HEADER
+        ]
 
     def violations(self, deps, core_objects):
         """Sorted, each once. `core_objects` must all be built."""
