@@ -20,8 +20,8 @@ class LoopCallbacks {
 
   Scheduler& loop() const { return *loop_; }
 
-  // A function that may be called on any thread, once, and runs `f` with its arguments on the loop. `f` lives
-  // in the task, so it may destroy the object.
+  // A function that may be called on any thread, and runs `f` with its arguments on the loop. `f` lives in
+  // the task, so it may destroy the object.
   template <typename F>
   auto wrap(F f) {
     return [loop = loop_, alive = std::weak_ptr<Alive>(alive_), f = std::move(f)](auto... arguments) {

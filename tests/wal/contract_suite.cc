@@ -232,10 +232,12 @@ TEST_P(LogContract, TrimmingDiscardsAPrefixAndOffsetsStay) {
   EXPECT_LE(there.begin, Offset{40});
   EXPECT_EQ(there.end, Offset{60});
   EXPECT_EQ(read(*log, Offset{40}, 20).front().bytes.substr(0, 3), "40t");
-  const auto reader = log->read(Offset{0});
-  const auto gone = read_once(*reader);
-  ASSERT_FALSE(gone.ok());
-  EXPECT_EQ(gone.error().code, LogError::Trimmed) << gone.error().message;
+  {
+    const auto reader = log->read(Offset{0});
+    const auto gone = read_once(*reader);
+    ASSERT_FALSE(gone.ok());
+    EXPECT_EQ(gone.error().code, LogError::Trimmed) << gone.error().message;
+  }
   log.reset();
   store_.reset();
   environment_->restart();

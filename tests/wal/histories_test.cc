@@ -7,6 +7,7 @@
 #include <map>
 
 #include "tests/simulation/virtual_scheduler.h"
+#include "tests/wal/raw_stream.h"
 #include "tests/wal/replica.h"
 #include "wal/memory_log.h"
 
@@ -225,27 +226,13 @@ void World::settle() {
   FAIL() << "the owner does not get an append acknowledged";
 }
 
-// By the definition, from the whole log: see Twin in reader_rule_test.cc.
 std::vector<SeenRecord> World::truth() const {
+  RawStream raw;
+  for (const LogEntry& entry : logs_.entries(kStream)) raw.add(entry.bytes);
   std::vector<SeenRecord> valid;
-  std::vector<bool> counts;
-  MapVersion highest{};
-  std::vector<WalRecord> log;
-  for (const LogEntry& entry : logs_.entries(kStream)) {
-    log.push_back(*decode_record(entry.bytes));
-    const RecordHeader& header = log.back().header;
-    bool is_valid = header.kind == RecordKind::Fence
-                        ? header.map_version >= highest
-                        : header.incarnation < entry.offset && header.expects == entry.offset &&
-                              log[header.incarnation.value].header.kind == RecordKind::Fence;
-    for (uint64_t at = header.incarnation.value;
-         is_valid && header.kind != RecordKind::Fence && at < entry.offset.value; ++at) {
-      const bool is_fence = log[at].header.kind == RecordKind::Fence;
-      is_valid = counts[at] && is_fence == (at == header.incarnation.value);
-    }
-    if (is_valid && header.kind == RecordKind::Fence) highest = header.map_version;
-    counts.push_back(is_valid);
-    if (is_valid) valid.push_back({entry.offset, header.kind, log.back().payload});
+  for (size_t at = 0; at < raw.records().size(); ++at) {
+    const RawRecord& record = raw.records()[at];
+    if (record.is_valid) valid.push_back({Offset{at}, static_cast<RecordKind>(record.kind), record.payload});
   }
   return valid;
 }

@@ -30,8 +30,8 @@ class TestLoop final : public Scheduler {
         std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch()).count()};
   }
 
-  // Runs until `holds` does; false if that takes longer than `deadline`, which is only there to end a test that
-  // hangs. Asked after every task, and now and then, since it may depend on other threads.
+  // Runs until `holds` does; false if that takes longer than `deadline`, which is only there to end a test
+  // that hangs. Asked after every task, and now and then, since it may depend on other threads.
   bool run_until(const std::function<bool()>& holds,
                  std::chrono::milliseconds deadline = std::chrono::seconds(60)) {
     const auto end = Clock::now() + deadline;
