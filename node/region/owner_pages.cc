@@ -2,9 +2,8 @@
 #include <string>
 #include <utility>
 
-#include "base/assert.h"
-#include "base/bytes.h"
 #include "node/region/owner.h"
+#include "node/store/store_key.h"
 #include "proto/change.h"
 
 namespace tidemark {
@@ -36,17 +35,15 @@ void RegionOwner::write_backfill_page() {
 }
 
 bool RegionOwner::fill_page(const Table& view, std::string& cursor, std::string& changes) {
-  HashRange hashes = hashes_of(identity().shards, identity().shard_count);
-  ByteReader at(cursor);
-  TableId from{cursor.empty() ? 0 : at.ordered32()};
-  uint64_t hash = cursor.empty() ? 0 : at.ordered64();
-  std::string key(at.left());
+  HashSpan hashes = hash_span(identity().shards, identity().shard_count);
+  std::string last = cursor;
+  DecodedStoreKey from = decode_store_key(last).value_or(DecodedStoreKey{});
   for (TableId source : view.backfill_sources) {
-    if (source < from) continue;
+    if (source < from.table) continue;
     // After a split the cursor may lie before the child's shards, or behind them.
-    bool inside = source == from && hash >= hashes.first;
+    bool inside = source == from.table && from.hash >= hashes.first;
     AheadCursor rows =
-        inside ? rows_.scan(source, hash, key) : rows_.scan(source, hashes.first, std::nullopt);
+        inside ? rows_.scan(source, from.hash, from.key) : rows_.scan(source, hashes.first, std::nullopt);
     for (; rows.valid() && rows.hash() <= hashes.last; rows.next()) {
       if (changes.size() >= options_.page_bytes_max) return false;
       Change change;

@@ -7,6 +7,7 @@
 #include "node/region/owner.h"
 #include "node/region/region.h"
 #include "node/region/replies.h"
+#include "node/store/store_key.h"
 #include "proto/rows.h"
 
 namespace tidemark {
@@ -29,20 +30,20 @@ uint32_t bounded(uint32_t asked, uint32_t max) {
 
 // Where a scan begins, and which rows belong to it.
 struct ScanRange {
-  HashRange hashes;
+  HashSpan hashes;
   std::string prefix;
   uint64_t hash = 0;
   std::string key;
   bool skip_first = false;  // It is the cursor's, or the end.
 
   bool contains(const RowCursor& row) const {
-    return hashes.first <= row.hash() && row.hash() <= hashes.last && row.key().starts_with(prefix);
+    return hashes.contains(row.hash()) && row.key().starts_with(prefix);
   }
 };
 
-ScanRange range_of(const pb::ScanRequest& request, HashRange region) {
+ScanRange range_of(const pb::ScanRequest& request, HashSpan region) {
   ScanRange out;
-  out.hashes = request.has_hash() ? HashRange{request.hash(), request.hash()} : region;
+  out.hashes = request.has_hash() ? HashSpan{request.hash(), request.hash()} : region;
   if (request.has_hash()) out.prefix = request.key_prefix();
   if (!request.cursor().empty()) {
     ByteReader cursor(request.cursor());
@@ -93,7 +94,7 @@ void Region::on_get(const Asker& asker, const pb::GetRequest& request, RegionCom
 
 void Region::on_scan(const Asker& asker, const pb::ScanRequest& request, RegionCommands& out) {
   if (serving(asker, out) == nullptr) return;
-  HashRange region = hashes_of(durable_.identity().shards, durable_.identity().shard_count);
+  HashSpan region = hash_span(durable_.identity().shards, durable_.identity().shard_count);
   TableId table{request.table()};
   if (auto refused = check_place(table, request.has_hash() ? request.hash() : region.first)) {
     return send(out, asker, std::move(*refused));

@@ -1,7 +1,6 @@
 #include "node/region/region_state.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/assert.h"
 #include "proto/change.h"
@@ -38,14 +37,6 @@ Status write_rows(std::string_view changes, RowStore& rows) {
 }
 
 }  // namespace
-
-HashRange hashes_of(ShardRange shards, ShardCount count) {
-  TM_ASSERT(!shards.empty(), shards);
-  if (count.value <= 1) return {};
-  int shift = 64 - std::countr_zero(count.value);
-  uint64_t last_shard = shards.end.value - 1;
-  return {uint64_t{shards.begin.value} << shift, (last_shard << shift) | ((uint64_t{1} << shift) - 1)};
-}
 
 RegionState::RegionState(const RegionIdentity& identity)
     : identity_(identity),

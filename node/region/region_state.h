@@ -34,13 +34,6 @@ struct RegionIdentity {
   bool operator==(const RegionIdentity&) const = default;
 };
 
-// The hashes of a range of shards, both ends included.
-struct HashRange {
-  uint64_t first = 0;
-  uint64_t last = UINT64_MAX;
-};
-HashRange hashes_of(ShardRange shards, ShardCount count);
-
 // A ring version and the position after its cut, per lane.
 struct CutPoint {
   RingVersion ring;

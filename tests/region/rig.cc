@@ -1,11 +1,13 @@
 #include "tests/region/rig.h"
 
+#include <algorithm>
 #include <utility>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "base/assert.h"
+#include "node/store/store_key.h"
 #include "proto/convert.h"
 
 namespace tidemark {
@@ -59,11 +61,12 @@ pb::EffectBatch make_batch(ShardRange part, const std::vector<LaneSpan>& lanes, 
 }
 
 Rig::Rig(RegionIdentity identity, RegionOptions options)
-    : Rig(RegionState(identity), MapRows(identity.shard_count), std::make_shared<TestLog>(), options) {}
+    : Rig(RegionState(identity), MemoryRowStore(identity.shard_count), std::make_shared<TestLog>(), options) {
+}
 
-Rig::Rig(RegionState state, MapRows rows, std::shared_ptr<TestLog> log, RegionOptions options)
+Rig::Rig(RegionState state, MemoryRowStore rows, std::shared_ptr<TestLog> log, RegionOptions options)
     : options_(options),
-      rows_(std::make_unique<MapRows>(std::move(rows))),
+      rows_(std::make_unique<MemoryRowStore>(std::move(rows))),
       log_(std::move(log)),
       rule_(stream_of(state.identity()), state.reader()) {
   region_ = std::make_unique<Region>(std::move(state), *rows_, arithmetic_, options);
@@ -300,7 +303,8 @@ std::optional<Cells> Rig::row(const TestTable& table, const Cells& key) {
 
 std::vector<Cells> Rig::all(const TestTable& table) {
   std::vector<Cells> out;
-  for (const auto& [key, row] : rows_->rows) {
+  for (const auto& [place, row] : rows_->all()) {
+    DecodedStoreKey key = *decode_store_key(place);
     if (key.table == table.id()) out.push_back(table.decode(key.key, row));
   }
   std::sort(out.begin(), out.end());
@@ -320,12 +324,10 @@ pb::RecordBody Rig::last_body() const {
   return bodies().back();
 }
 
-uint64_t hash_of(const RegionState& state, const MapRows& rows) {
+uint64_t hash_of(const RegionState& state, const MemoryRowStore& rows) {
   std::string all;
-  for (const auto& [key, row] : rows.rows) {
-    put_varint(all, key.table.value);
-    put_fixed64(all, key.hash);
-    put_bytes(all, key.key);
+  for (const auto& [key, row] : rows.all()) {
+    put_bytes(all, key);
     put_bytes(all, row);
   }
   return XXH3_64bits_withSeed(all.data(), all.size(), state.hash());

@@ -11,9 +11,9 @@
 
 #include "node/region/region.h"
 #include "node/region/sql_row_arithmetic.h"
+#include "node/store/memory_row_store.h"
 #include "proto/effect.h"
 #include "proto/operation.h"
-#include "tests/region/map_rows.h"
 #include "tests/region/tables.h"
 #include "wal/reader_rule.h"
 
@@ -49,11 +49,11 @@ class Rig {
   explicit Rig(RegionIdentity identity = {RegionId{1}, kShards.all(), Generation{1}, kShards},
                RegionOptions options = {});
   // Another replica, or a child: goes on from a state.
-  Rig(RegionState state, MapRows rows, std::shared_ptr<TestLog> log, RegionOptions options = {});
+  Rig(RegionState state, MemoryRowStore rows, std::shared_ptr<TestLog> log, RegionOptions options = {});
 
   Region& region() { return *region_; }
   const RegionState& state() const { return region_->state(); }
-  MapRows& rows() { return *rows_; }
+  MemoryRowStore& rows() { return *rows_; }
   std::shared_ptr<TestLog> log() { return log_; }
 
   // Appends a fence and opens; what lies in the log before it is read first.
@@ -114,7 +114,7 @@ class Rig {
   void deliver(Offset at, const WalRecord& record);
 
   RegionOptions options_;
-  std::unique_ptr<MapRows> rows_;
+  std::unique_ptr<MemoryRowStore> rows_;
   SqlRowArithmetic arithmetic_;
   std::unique_ptr<Region> region_;
   std::shared_ptr<TestLog> log_;
@@ -132,6 +132,6 @@ class Rig {
 };
 
 // The hash of a region's state and rows.
-uint64_t hash_of(const RegionState& state, const MapRows& rows);
+uint64_t hash_of(const RegionState& state, const MemoryRowStore& rows);
 
 }  // namespace tidemark
