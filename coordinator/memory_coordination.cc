@@ -33,6 +33,7 @@ struct CoordinationTree::Client : std::enable_shared_from_this<Client> {
   }
 
   void submit(Work work, Fail fail) {
+    if (dead) return;  // A dead process sends nothing.
     if (state != SessionState::Connected && state != SessionState::Connecting) {
       CoordinationError error = state == SessionState::Expired ? CoordinationError::SessionExpired
                                                                : CoordinationError::Disconnected;

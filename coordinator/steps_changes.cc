@@ -1,0 +1,282 @@
+// Split and merge. The seal in the (first) parent's log is the commit point: these steps follow the logs,
+// they never decide against them. See docs/protocols.md for the phases.
+#include <algorithm>
+
+#include "base/assert.h"
+#include "coordinator/step_list.h"
+
+namespace tidemark {
+
+using Phase = pb::RegionChange;
+
+bool may_follow(pb::RegionChange::Phase from, pb::RegionChange::Phase to) {
+  switch (from) {
+    case Phase::SPLIT_SEAL: return to == Phase::UNDO;
+    case Phase::MERGE_MERGING:
+      return to == Phase::MERGE_SEAL_FIRST || to == Phase::MERGE_SEAL_SECOND || to == Phase::UNDO;
+    case Phase::MERGE_SEAL_FIRST: return to == Phase::MERGE_SEAL_SECOND || to == Phase::UNDO;
+    case Phase::UNDO: return to == Phase::MERGE_SEAL_SECOND || to == Phase::MERGE_UNMERGE;
+    case Phase::MERGE_SEAL_SECOND:
+    case Phase::MERGE_UNMERGE:
+    case Phase::PHASE_UNSPECIFIED:
+    default: return false;  // Of a later version of Tidemark: not ours to move.
+  }
+}
+
+namespace steps {
+
+namespace {
+
+pb::RegionChange& change_in(Step& step, uint64_t id) {
+  for (auto& change : *step.after.map.mutable_changes())
+    if (change.id() == id) return change;
+  TM_UNREACHABLE();
+}
+
+std::string name_of(const pb::RegionChange& change) {
+  return (change.parents_size() == 1 ? "split " : "merge ") + std::to_string(change.id());
+}
+
+Step enter(const Situation& now, StepKind kind, const pb::RegionChange& change,
+           pb::RegionChange::Phase phase) {
+  TM_ASSERT(may_follow(change.phase(), phase), change.phase(), phase);
+  Step step = begin_step(now, kind, name_of(change));
+  raise_map_version(step);
+  pb::RegionChange& mine = change_in(step, change.id());
+  mine.set_phase(phase);
+  mine.set_version(step.after.map.version());
+  return step;
+}
+
+void drop_change(Step& step, uint64_t id) {
+  auto* changes = step.after.map.mutable_changes();
+  for (int i = changes->size() - 1; i >= 0; --i)
+    if (changes->Get(i).id() == id) changes->DeleteSubrange(i, 1);
+}
+
+// The parents are sealed: their children take over, where the first parent was.
+Step forward(const Situation& now, const pb::RegionChange& change) {
+  bool split = change.parents_size() == 1;
+  Step step = begin_step(now, split ? StepKind::ForwardSplit : StepKind::ForwardMerge, name_of(change));
+  raise_map_version(step);
+  uint32_t generation = 0;
+  for (uint64_t parent : change.parents()) {
+    generation = std::max(generation, now.region(parent)->generation());
+    entry_in(step, parent).set_sealed(true);
+  }
+  const pb::RegionEntry& first = *now.region(change.parents(0));
+  for (const auto& child : change.children()) {
+    pb::RegionEntry& entry = *step.after.map.add_regions();
+    entry.set_region(child.region());
+    *entry.mutable_shards() = child.shards();
+    entry.set_generation(generation + 1);
+    entry.set_owner(first.owner());
+    entry.set_born(step.after.map.version());
+    *entry.mutable_parents() = change.parents();
+    for (const auto& replica : first.replicas()) {
+      pb::Replica& mine = *entry.add_replicas();
+      mine.set_node(replica.node());
+      mine.set_joined(step.after.map.version());
+    }
+  }
+  drop_change(step, change.id());
+  return step;
+}
+
+Step cancel(const Situation& now, const pb::RegionChange& change) {
+  Step step = begin_step(now, StepKind::CancelChange, name_of(change));
+  raise_map_version(step);
+  drop_change(step, change.id());
+  return step;
+}
+
+bool is_cancelled(const Situation& now, const pb::RegionChange& change) {
+  for (const auto& operation : now.facts.operations.running())
+    if (operation.change() == change.id() && operation.cancelling()) return true;
+  return false;
+}
+
+// The parent has a fence of the undoing's map version or later: no seal of this change can come any more.
+bool is_fenced(const pb::RegionChange& change, const LogView& log) {
+  return log.fence_version >= change.version();
+}
+
+MaybeStep advance_split(const Situation& now, const pb::RegionChange& change) {
+  LogView parent = now.log(change.parents(0)).value_or(LogView{});
+  if (parent.sealed == change.id()) return forward(now, change);
+  if (change.phase() == Phase::UNDO)
+    return is_fenced(change, parent) ? MaybeStep(cancel(now, change)) : std::nullopt;
+  if (is_cancelled(now, change)) return enter(now, StepKind::UndoChange, change, Phase::UNDO);
+  return std::nullopt;
+}
+
+MaybeStep advance_merge(const Situation& now, const pb::RegionChange& change) {
+  LogView first = now.log(change.parents(0)).value_or(LogView{});
+  LogView second = now.log(change.parents(1)).value_or(LogView{});
+  bool first_sealed = first.sealed == change.id();
+  switch (change.phase()) {
+    case Phase::MERGE_MERGING:
+      if (first_sealed) return enter(now, StepKind::SealSecond, change, Phase::MERGE_SEAL_SECOND);
+      if (second.merging == change.id()) {
+        // The second stands still at these; the first may be sealed only at the same.
+        Step step = enter(now, StepKind::SealFirst, change, Phase::MERGE_SEAL_FIRST);
+        change_in(step, change.id()).set_catalog_version(second.catalog_version);
+        change_in(step, change.id()).set_ring_version(second.ring_version);
+        return step;
+      }
+      if (is_cancelled(now, change)) return enter(now, StepKind::UndoChange, change, Phase::UNDO);
+      return std::nullopt;
+    case Phase::MERGE_SEAL_FIRST: {
+      if (first_sealed) return enter(now, StepKind::SealSecond, change, Phase::MERGE_SEAL_SECOND);
+      bool too_far =
+          first.catalog_version > change.catalog_version() || first.ring_version > change.ring_version();
+      if (too_far || is_cancelled(now, change)) return enter(now, StepKind::UndoChange, change, Phase::UNDO);
+      return std::nullopt;
+    }
+    case Phase::UNDO:
+      if (first_sealed) return enter(now, StepKind::SealSecond, change, Phase::MERGE_SEAL_SECOND);
+      if (is_fenced(change, first)) return enter(now, StepKind::UnmergeSecond, change, Phase::MERGE_UNMERGE);
+      return std::nullopt;
+    case Phase::MERGE_UNMERGE:
+      if (second.unmerged.contains(change.id())) return cancel(now, change);
+      return std::nullopt;
+    case Phase::MERGE_SEAL_SECOND:
+      if (first_sealed && second.sealed == change.id()) return forward(now, change);
+      return std::nullopt;
+    default: return std::nullopt;  // Written by a later version: not ours to move.
+  }
+}
+
+pb::RegionChange& add_change(Step& step, std::vector<uint64_t> parents, pb::RegionChange::Phase phase) {
+  pb::RegionMap& map = step.after.map;
+  raise_map_version(step);
+  pb::RegionChange& change = *map.add_changes();
+  change.set_id(std::max<uint64_t>(1, map.next_change()));
+  map.set_next_change(change.id() + 1);
+  change.mutable_parents()->Add(parents.begin(), parents.end());
+  change.set_phase(phase);
+  change.set_version(map.version());
+  return change;
+}
+
+void add_child(Step& step, pb::RegionChange& change, uint32_t begin, uint32_t end) {
+  auto* child = change.add_children();
+  child->set_region(step.after.map.next_region());
+  step.after.map.set_next_region(step.after.map.next_region() + 1);
+  child->mutable_shards()->set_begin(begin);
+  child->mutable_shards()->set_end(end);
+}
+
+bool same_nodes(const pb::RegionEntry& a, const pb::RegionEntry& b) {
+  std::set<std::string> left;
+  std::set<std::string> right;
+  for (const auto& replica : a.replicas()) left.insert(replica.node());
+  for (const auto& replica : b.replicas()) right.insert(replica.node());
+  return left == right;
+}
+
+// At the newest catalog and ring, with every view begun and backfilled: so that nothing moves meanwhile.
+bool is_settled(const Situation& now, const pb::RegionEntry& entry) {
+  auto log = now.log(entry.region());
+  return log && log->catalog_version == now.facts.catalog.version() &&
+         log->ring_version == now.facts.ring.ring().version() && !log->backfilling && log->sealed == 0;
+}
+
+bool all_views_begun(const pb::Catalog& catalog) {
+  return std::none_of(catalog.tables().begin(), catalog.tables().end(), [](const auto& table) {
+    return table.kind() == pb::VIEW && table.begun() == 0 && table.dropped() == 0;
+  });
+}
+
+// Every replica of the region, or of all regions that it became, has its own checkpoint.
+bool has_own_checkpoints(const Situation& now, const pb::RegionEntry& entry) {
+  if (now.checkpoints(entry) == static_cast<size_t>(entry.replicas_size())) return true;
+  if (!entry.sealed()) return false;
+  auto children = now.children_of(entry.region());
+  return !children.empty() && std::all_of(children.begin(), children.end(), [&](const auto* child) {
+    return has_own_checkpoints(now, *child);
+  });
+}
+
+// Every lane of the region has committed into its generation.
+bool has_passed_parents(const Situation& now, const pb::RegionEntry& entry) {
+  auto log = now.log(entry.region());
+  if (log && log->committed_past_seal) return true;
+  auto children = now.children_of(entry.region());
+  return entry.sealed() && !children.empty() &&
+         std::all_of(children.begin(), children.end(),
+                     [&](const auto* child) { return has_passed_parents(now, *child); });
+}
+
+}  // namespace
+
+MaybeStep begin_split(const Situation& now) {
+  for (int i = 0; i < now.facts.operations.running_size(); ++i) {
+    const pb::Operation& operation = now.facts.operations.running(i);
+    if (operation.kind() != pb::Operation::SPLIT_REGION || operation.change() != 0) continue;
+    const pb::RegionEntry* parent = now.region(operation.regions(0));
+    if (!parent || !now.is_idle(*parent) || operation.cancelling()) continue;
+    uint32_t begin = parent->shards().begin();
+    uint32_t end = parent->shards().end();
+    uint32_t middle = operation.at_shard() != 0 ? operation.at_shard() : begin + (end - begin) / 2;
+    if (middle <= begin || middle >= end) continue;
+    Step step = begin_step(now, StepKind::BeginSplit, "region " + std::to_string(parent->region()));
+    pb::RegionChange& change = add_change(step, {parent->region()}, Phase::SPLIT_SEAL);
+    add_child(step, change, begin, middle);
+    add_child(step, change, middle, end);
+    step.after.operations.mutable_running(i)->set_change(change.id());
+    return step;
+  }
+  return std::nullopt;
+}
+
+MaybeStep begin_merge(const Situation& now) {
+  for (int i = 0; i < now.facts.operations.running_size(); ++i) {
+    const pb::Operation& operation = now.facts.operations.running(i);
+    if (operation.kind() != pb::Operation::MERGE_REGIONS || operation.cancelling()) continue;
+    const pb::RegionEntry* first = now.region(operation.regions(0));
+    const pb::RegionEntry* second = now.region(operation.regions(1));
+    if (!first || !second || !now.is_idle(*first) || !now.is_idle(*second)) continue;
+    if (!same_nodes(*first, *second) || !all_views_begun(now.facts.catalog)) continue;
+    if (!is_settled(now, *first) || !is_settled(now, *second)) continue;
+    Step step =
+        begin_step(now, StepKind::BeginMerge,
+                   "regions " + std::to_string(first->region()) + " and " + std::to_string(second->region()));
+    pb::RegionChange& change = add_change(step, {first->region(), second->region()}, Phase::MERGE_MERGING);
+    add_child(step, change, std::min(first->shards().begin(), second->shards().begin()),
+              std::max(first->shards().end(), second->shards().end()));
+    step.after.operations.mutable_running(i)->set_change(change.id());
+    return step;
+  }
+  return std::nullopt;
+}
+
+MaybeStep advance_change(const Situation& now) {
+  for (const auto& change : now.facts.map.changes())
+    if (auto step = change.parents_size() == 1 ? advance_split(now, change) : advance_merge(now, change))
+      return step;
+  return std::nullopt;
+}
+
+MaybeStep delete_parent(const Situation& now) {
+  for (const auto& entry : now.facts.map.regions()) {
+    auto children = now.children_of(entry.region());
+    if (!entry.sealed() || children.empty()) continue;
+    bool done = std::all_of(children.begin(), children.end(), [&](const auto* child) {
+      bool two = child->replicas_size() > 1 || now.facts.cluster.embedded();
+      return two && has_own_checkpoints(now, *child) && has_passed_parents(now, *child);
+    });
+    if (!done) continue;
+    Step step = begin_step(now, StepKind::DeleteParent, "region " + std::to_string(entry.region()));
+    raise_map_version(step);
+    auto* regions = step.after.map.mutable_regions();
+    for (int i = regions->size() - 1; i >= 0; --i)
+      if (regions->Get(i).region() == entry.region()) regions->DeleteSubrange(i, 1);
+    return step;
+  }
+  return std::nullopt;
+}
+
+}  // namespace steps
+
+}  // namespace tidemark

@@ -1,0 +1,84 @@
+// Discarding logs (rule 8), and the begin of views.
+#include <algorithm>
+
+#include "coordinator/step_list.h"
+
+namespace tidemark::steps {
+
+namespace {
+
+// How far the region's log may be cut: what every replica has in a checkpoint and every lane has committed
+// past, both recorded. Its present floor if nothing can go.
+uint64_t possible_floor(const Situation& now, const pb::RegionEntry& entry) {
+  size_t needed = now.facts.cluster.embedded() ? 1 : 2;
+  auto log = now.log(entry.region());
+  if (!log || static_cast<size_t>(entry.replicas_size()) < needed) return entry.floor();
+  uint64_t floor = log->committed_floor;
+  for (const auto& replica : entry.replicas()) {
+    if (!now.has_checkpoint(entry, replica.node())) return entry.floor();
+    floor = std::min(floor, now.status(entry.region(), replica.node())->checkpoint());
+  }
+  return std::max(floor, entry.floor());
+}
+
+const pb::Operation* discarding(const Situation& now) {
+  for (const auto& operation : now.facts.operations.running())
+    if (operation.kind() == pb::Operation::DISCARD_LOGS && operation.offsets_size() == 0) return &operation;
+  return nullptr;
+}
+
+// What the operation has found: where each log begins now.
+void answer(Step& step, uint64_t operation) {
+  for (auto& mine : *step.after.operations.mutable_running()) {
+    if (mine.id() != operation) continue;
+    for (const auto& entry : step.after.map.regions()) {
+      if (entry.sealed()) continue;
+      mine.add_regions(entry.region());
+      mine.add_offsets(entry.floor());
+    }
+  }
+}
+
+}  // namespace
+
+MaybeStep raise_floors(const Situation& now) {
+  const pb::Operation* asked = discarding(now);
+  uint64_t enough = asked ? 1 : now.settings.discard_records_min;
+  if (enough == 0) return std::nullopt;
+  std::map<uint64_t, uint64_t> floors;
+  for (const auto* entry : now.live_regions()) {
+    uint64_t floor = possible_floor(now, *entry);
+    if (floor - entry->floor() >= enough) floors[entry->region()] = floor;
+  }
+  if (floors.empty() && !asked) return std::nullopt;
+  Step step = begin_step(now, StepKind::RaiseFloors, std::to_string(floors.size()) + " logs are cut");
+  if (!floors.empty()) raise_map_version(step);
+  for (const auto& [region, floor] : floors) entry_in(step, region).set_floor(floor);
+  if (asked) answer(step, asked->id());
+  return step;
+}
+
+// Effects and pages of a view start everywhere only when the view is known everywhere.
+MaybeStep begin_views(const Situation& now) {
+  auto waits = [](const pb::TableDefinition& table) {
+    bool derived = table.kind() == pb::VIEW || table.kind() == pb::AUXILIARY;
+    return derived && table.begun() == 0 && table.dropped() == 0;
+  };
+  uint64_t known = UINT64_MAX;
+  for (const auto* entry : now.live_regions()) {
+    auto log = now.log(entry->region());
+    known = std::min(known, log ? log->catalog_version : 0);
+  }
+  const auto& tables = now.facts.catalog.tables();
+  if (std::none_of(tables.begin(), tables.end(),
+                   [&](const auto& table) { return waits(table) && table.created() <= known; }))
+    return std::nullopt;
+  uint64_t version = now.facts.catalog.version() + 1;
+  Step step = begin_step(now, StepKind::BeginViews, "catalog " + std::to_string(version));
+  step.after.catalog.set_version(version);
+  for (auto& table : *step.after.catalog.mutable_tables())
+    if (waits(table) && table.created() <= known) table.set_begun(version);
+  return step;
+}
+
+}  // namespace tidemark::steps

@@ -1,0 +1,219 @@
+// Which nodes hold each region, and which of them owns it. A replica joins before it is seeded; it is removed
+// only while another live one has announced a checkpoint; nothing of this during a split or merge.
+#include <algorithm>
+
+#include "coordinator/step_list.h"
+
+namespace tidemark::steps {
+
+namespace {
+
+// Where operations want regions to be.
+struct Targets {
+  std::map<uint64_t, std::set<std::string>> replicas;  // Besides where they are.
+  std::map<uint64_t, std::string> owners;
+
+  void want(uint64_t region, const std::string& owner) {
+    replicas[region].insert(owner);
+    owners.try_emplace(region, owner);
+  }
+  const std::set<std::string>& replicas_of(uint64_t region) const {
+    static const std::set<std::string> none;
+    auto found = replicas.find(region);
+    return found == replicas.end() ? none : found->second;
+  }
+};
+
+// The second region of a merge follows the first.
+void add_merge(const Situation& now, const pb::Operation& merge, Targets& targets) {
+  const pb::RegionEntry* first = now.region(merge.regions(0));
+  const pb::RegionEntry* second = now.region(merge.regions(1));
+  if (!first || !second) return;
+  for (const auto& replica : first->replicas()) targets.replicas[second->region()].insert(replica.node());
+  if (!Situation::replica_on(*first, second->owner())) targets.owners[second->region()] = first->owner();
+}
+
+Targets targets_of_operations(const Situation& now) {
+  Targets out;
+  for (const auto& operation : now.facts.operations.running()) {
+    if (operation.cancelling()) continue;
+    if (operation.kind() == pb::Operation::MOVE_REGION) out.want(operation.regions(0), operation.member());
+    if (operation.kind() == pb::Operation::MERGE_REGIONS) add_merge(now, operation, out);
+    bool one = operation.kind() == pb::Operation::ADD_NODE;
+    if (!one && operation.kind() != pb::Operation::REBALANCE) continue;
+    if (auto move = next_owner_move(now, one ? operation.member() : "")) out.want(move->region, move->to);
+  }
+  return out;
+}
+
+// Stays a replica: wished for, and not away for too long.
+bool is_good(const Situation& now, const std::string& node) {
+  return !now.is_node_leaving(node) && now.wished_node(node) &&
+         now.node_absence(node) < now.settings.replica_absence;
+}
+
+size_t good_replicas(const Situation& now, const pb::RegionEntry& entry) {
+  return static_cast<size_t>(
+      std::count_if(entry.replicas().begin(), entry.replicas().end(),
+                    [&](const auto& replica) { return is_good(now, replica.node()); }));
+}
+
+size_t seeds_under_way(const Situation& now) {
+  size_t count = 0;
+  for (const auto* entry : now.live_regions())
+    for (const auto& replica : entry->replicas())
+      count += replica.joined() != entry->born() && now.is_node_alive(replica.node()) &&
+               !now.has_checkpoint(*entry, replica.node());
+  return count;
+}
+
+// The eligible node with the fewest replicas that has none of this region. Empty: there is none.
+std::string least_loaded(const Situation& now, const pb::RegionEntry& entry) {
+  std::string best;
+  size_t best_load = SIZE_MAX;
+  for (const std::string& node : now.eligible_nodes()) {
+    size_t load = now.replicas_on(node) * 1000 / now.node_weight(node);
+    if (Situation::replica_on(entry, node) || load >= best_load) continue;
+    best = node;
+    best_load = load;
+  }
+  return best;
+}
+
+std::string missing_replica(const Situation& now, const pb::RegionEntry& entry, const Targets& targets) {
+  for (const std::string& node : targets.replicas_of(entry.region()))
+    if (!Situation::replica_on(entry, node) && now.is_node_alive(node) && !now.is_node_leaving(node))
+      return node;
+  if (now.follows_another(entry.region()) || good_replicas(now, entry) >= now.wanted_replicas()) return {};
+  return least_loaded(now, entry);
+}
+
+Step join(const Situation& now, StepKind kind, const pb::RegionEntry& entry, const std::string& node) {
+  Step step = begin_step(now, kind, "region " + std::to_string(entry.region()) + " on " + node);
+  raise_map_version(step);
+  pb::RegionEntry& mine = entry_in(step, entry.region());
+  pb::Replica* replica = nullptr;
+  for (auto& one : *mine.mutable_replicas())
+    if (one.node() == node) replica = &one;
+  if (!replica) replica = mine.add_replicas();
+  replica->set_node(node);
+  replica->set_joined(step.after.map.version());
+  return step;
+}
+
+// Would the region still be safe without this replica?
+bool can_spare(const Situation& now, const pb::RegionEntry& entry, const std::string& node) {
+  if (node == entry.owner()) return false;
+  for (const auto& replica : entry.replicas())
+    if (replica.node() != node && now.is_node_alive(replica.node()) &&
+        now.has_checkpoint(entry, replica.node()))
+      return true;
+  return false;
+}
+
+// Replicas that would remain, stay, are alive and have a checkpoint.
+size_t remaining(const Situation& now, const pb::RegionEntry& entry, const std::string& without) {
+  size_t count = 0;
+  for (const auto& replica : entry.replicas()) {
+    const std::string& node = replica.node();
+    count +=
+        node != without && is_good(now, node) && now.is_node_alive(node) && now.has_checkpoint(entry, node);
+  }
+  return count;
+}
+
+// A replica that the region can do without: the leaving and the long absent first, then the one on the node
+// with the most.
+std::string spare_replica(const Situation& now, const pb::RegionEntry& entry, const Targets& targets) {
+  const std::set<std::string>& wanted = targets.replicas_of(entry.region());
+  bool follows = now.follows_another(entry.region());
+  std::string best;
+  size_t best_load = 0;
+  for (const auto& replica : entry.replicas()) {
+    const std::string& node = replica.node();
+    if (!can_spare(now, entry, node) || (wanted.contains(node) && is_good(now, node))) continue;
+    if (!is_good(now, node) && !now.is_node_alive(node)) return node;
+    size_t needed = follows ? wanted.size() : now.wanted_replicas();
+    if (remaining(now, entry, node) < needed) continue;
+    if (!is_good(now, node)) return node;
+    if (now.replicas_on(node) > best_load) {
+      best = node;
+      best_load = now.replicas_on(node);
+    }
+  }
+  return best;
+}
+
+// Where the region should be owned instead of where it is. Empty: it is right where it is.
+std::string wanted_owner(const Situation& now, const pb::RegionEntry& entry, const Targets& targets) {
+  auto found = targets.owners.find(entry.region());
+  if (found != targets.owners.end()) return found->second;
+  if (!now.is_node_leaving(entry.owner())) return {};
+  std::string best;
+  for (const auto& replica : entry.replicas()) {
+    const std::string& node = replica.node();
+    if (!is_good(now, node) || !now.is_node_alive(node) || !now.has_checkpoint(entry, node)) continue;
+    if (best.empty() || now.owned_by(node) < now.owned_by(best)) best = node;
+  }
+  return best;
+}
+
+}  // namespace
+
+MaybeStep rejoin_replica(const Situation& now) {
+  for (const auto* entry : now.live_regions()) {
+    if (!now.is_idle(*entry)) continue;
+    for (const auto& replica : entry->replicas())
+      if (replica.node() != entry->owner() && now.is_lost(*entry, replica.node()))
+        return join(now, StepKind::RejoinReplica, *entry, replica.node());
+  }
+  return std::nullopt;
+}
+
+MaybeStep add_replica(const Situation& now) {
+  if (seeds_under_way(now) >= now.settings.seeds_at_once) return std::nullopt;
+  Targets targets = targets_of_operations(now);
+  for (const auto* entry : now.live_regions()) {
+    if (!now.is_idle(*entry)) continue;
+    std::string node = missing_replica(now, *entry, targets);
+    if (!node.empty()) return join(now, StepKind::AddReplica, *entry, node);
+  }
+  return std::nullopt;
+}
+
+MaybeStep remove_replica(const Situation& now) {
+  Targets targets = targets_of_operations(now);
+  for (const auto* entry : now.live_regions()) {
+    if (!now.is_idle(*entry)) continue;
+    std::string node = spare_replica(now, *entry, targets);
+    if (node.empty()) continue;
+    Step step = begin_step(now, StepKind::RemoveReplica,
+                           "region " + std::to_string(entry->region()) + " off " + node);
+    raise_map_version(step);
+    auto* replicas = entry_in(step, entry->region()).mutable_replicas();
+    for (int i = replicas->size() - 1; i >= 0; --i)
+      if (replicas->Get(i).node() == node) replicas->DeleteSubrange(i, 1);
+    return step;
+  }
+  return std::nullopt;
+}
+
+// Only to a replica with a checkpoint of its own: the region is away no longer than it takes to read the
+// tail.
+MaybeStep move_region(const Situation& now) {
+  Targets targets = targets_of_operations(now);
+  for (const auto* entry : now.live_regions()) {
+    if (!now.is_idle(*entry)) continue;
+    std::string to = wanted_owner(now, *entry, targets);
+    if (to.empty() || to == entry->owner() || !now.is_node_alive(to) || !now.has_checkpoint(*entry, to))
+      continue;
+    Step step =
+        begin_step(now, StepKind::MoveRegion, "region " + std::to_string(entry->region()) + " to " + to);
+    raise_map_version(step);
+    entry_in(step, entry->region()).set_owner(to);
+    return step;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tidemark::steps
