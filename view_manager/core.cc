@@ -1,6 +1,7 @@
 #include "view_manager/core.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "base/assert.h"
 #include "proto/convert.h"
@@ -86,6 +87,25 @@ bool ViewManagerCore::idle() const {
   return true;
 }
 
+std::string ViewManagerCore::describe() const {
+  std::ostringstream out;
+  for (const auto& queue : queues_) {
+    out << "queue region " << queue->name().region << " epoch " << queue->name().epoch << " lanes";
+    for (const ShardRange& range : queue->lanes().ranges()) out << ' ' << range;
+    out << " read to " << queue->read_end() << " committed " << queue->committed() << " waiting "
+        << queue->waiting().size() << " open " << queue->entries().size() << " granted " << queue->granted
+        << " received " << queue->received << " released " << queue->released
+        << (queue->reopening ? " reopening" : "") << (queue->pinned() ? " pinned" : "")
+        << (queue->needs_report() ? " unrecorded" : "") << '\n';
+  }
+  for (const Destination& destination : destinations_.all()) {
+    out << "destination " << destination.shards << " in flight " << destination.in_flight.size()
+        << (destination.asking ? " asking" : "") << (destination.parked ? " parked" : "")
+        << (destination.single ? " single" : "") << (destination.dirty ? " dirty" : "") << '\n';
+  }
+  return out.str();
+}
+
 std::optional<Micros> ViewManagerCore::next_tick() const {
   std::optional<Micros> out;
   auto at = [&](Micros when) {
@@ -93,7 +113,7 @@ std::optional<Micros> ViewManagerCore::next_tick() const {
   };
   for (const auto& queue : queues_) {
     if (queue->reopening || queue->may_lack_credit()) at(queue->repeat_at);
-    if (queue->needs_report()) at(queue->report_at);
+    if (queue->needs_report() || queue->report_hint) at(queue->report_at);
   }
   for (const Destination& destination : destinations_.all()) {
     if (destination.silent_since != Micros{}) {

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/types.h"
@@ -58,6 +59,7 @@ class ViewManagerCore {
     uint64_t busy = 0;
     uint64_t catalog_behind = 0;
     uint64_t waits_for_catalog = 0;
+    uint64_t waits_for_ring = 0;
     uint64_t parked = 0;
     uint64_t unparked = 0;
     uint64_t let_go = 0;  // Effects.
@@ -74,8 +76,9 @@ class ViewManagerCore {
   size_t effects_bytes() const { return effects_bytes_; }
   size_t input_bytes() const;  // Received and not yet computed and acknowledged.
   size_t queue_count() const { return queues_.size(); }
-  LaneSet lanes() const;  // Of all queues.
-  bool idle() const;      // Nothing waits, is open or in flight.
+  LaneSet lanes() const;         // Of all queues.
+  bool idle() const;             // Nothing waits, is open or in flight.
+  std::string describe() const;  // For people: queues and destinations.
 
  private:
   void on(const Address& from, const pb::QueueOpen& open);
@@ -87,6 +90,8 @@ class ViewManagerCore {
   SourceQueue* find_queue(const Address& from, uint64_t region, uint64_t incarnation, uint64_t epoch);
   void take_lanes(ShardRange lanes);
   void drop_empty_queues();
+  bool next_in_sequence(SourceQueue& queue, uint64_t sequence);
+  bool knows_ring(RingVersion version) const;
   void drop_input(SourceQueue& queue);
   void reopen(SourceQueue& queue);
 

@@ -106,6 +106,7 @@ void ViewManagerCore::on(uint64_t request, const pb::Refusal&) {
     destination.rewind(next_request_);
     destination.asking = true;
     destination.asked = false;
+    destination.heard(now_);
     destination.hold_until = Micros{now_.value + limits_.busy_delay.value};
   }
 }
@@ -124,7 +125,7 @@ void ViewManagerCore::answered(uint64_t request, ShardRange shards) {
     std::erase_if(destination.in_flight, [&](const auto& batch) { return batch.request == request; });
     if (destination.in_flight.size() == before) return;
     destination.single = false;
-    destination.silent_since = destination.in_flight.empty() ? Micros{} : now_;
+    destination.heard(now_);
   });
 }
 
@@ -133,7 +134,7 @@ void ViewManagerCore::hold(ShardRange shards, uint64_t request, Micros delay) {
   destinations_.for_overlapping(shards, [&](Destination& destination) {
     if (request < destination.fresh_from) return;
     destination.rewind(next_request_);
-    destination.silent_since = Micros{};
+    destination.heard(now_);
     destination.hold_until = Micros{now_.value + delay.value};
   });
 }

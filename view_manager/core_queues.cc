@@ -1,5 +1,6 @@
 // The core's side towards the lanes' owners: opening, reading, computing, committing.
 #include <algorithm>
+#include <tuple>
 
 #include "base/assert.h"
 #include "proto/convert.h"
@@ -24,6 +25,10 @@ SourceQueue* ViewManagerCore::find_queue(const Address& from, uint64_t region, u
 
 namespace {
 
+// Reports, then closings, that nothing came of: the opener is gone, and whoever has its lanes now has opened
+// them elsewhere.
+constexpr uint32_t kUnansweredMax = 20;
+
 Outgoing to_opener(const SourceQueue& queue, std::shared_ptr<pb::Message> message) {
   return {queue.name().opener, {}, std::move(message)};
 }
@@ -46,12 +51,11 @@ Outgoing credit_message(const SourceQueue& queue) {
   return to_opener(queue, std::move(message));
 }
 
-// Does what is known of the lanes come from a later opening? A later generation's was opened after the
-// lanes had committed past the seal.
-bool is_newer(const SourceQueue& known, Generation generation, const pb::QueueOpen& open) {
-  if (known.generation() != generation) return known.generation() > generation;
-  return std::pair(known.name().incarnation, known.name().epoch) >
-         std::pair(open.incarnation(), open.epoch());
+// Does what is known of the lanes come from a later opening? Regions that a split or merge makes have higher
+// ids than their parents.
+bool is_newer(const QueueName& known, const pb::QueueOpen& open) {
+  return std::tuple(known.region.value, known.incarnation, known.epoch) >
+         std::tuple(open.region(), open.incarnation(), open.epoch());
 }
 
 }  // namespace
@@ -75,7 +79,7 @@ void ViewManagerCore::on(const Address& from, const pb::QueueOpen& open) {
   }
   for (const auto& queue : queues_) {
     for (const LaneRun& run : *lanes) {
-      if (queue->lanes().overlaps(run.lanes) && is_newer(*queue, generation, open)) return;
+      if (queue->lanes().overlaps(run.lanes) && is_newer(queue->name(), open)) return;
     }
   }
   for (const LaneRun& run : *lanes) take_lanes(run.lanes);
@@ -115,15 +119,32 @@ void ViewManagerCore::reopen(SourceQueue& queue) {
   ++counts_.reopened;
   queue.reopening = true;
   queue.repeat_at = now_;
+  queue.unanswered = 0;
   drop_input(queue);
 }
 
 void ViewManagerCore::on(const Address& from, const pb::QueueClose& close) {
   SourceQueue* queue = find_queue(from, close.region(), close.incarnation(), close.epoch());
   if (queue == nullptr) return;
-  if (close.lanes().empty()) queue->remove_lanes(shards_.all());
+  if (close.lanes().empty()) {
+    queue->remove_lanes(shards_.all());
+  } else if (!next_in_sequence(*queue, close.sequence())) {
+    return;
+  }
   for (const pb::ShardRange& lanes : close.lanes()) queue->remove_lanes(from_pb(lanes));
   drop_empty_queues();
+}
+
+// A gap means that input was lost: all is read again.
+bool ViewManagerCore::next_in_sequence(SourceQueue& queue, uint64_t sequence) {
+  if (queue.reopening || sequence < queue.sequence_next) return false;
+  queue.unanswered = 0;
+  if (sequence > queue.sequence_next) {
+    reopen(queue);
+    return false;
+  }
+  ++queue.sequence_next;
+  return true;
 }
 
 // ---- reading
@@ -135,14 +156,9 @@ void ViewManagerCore::on(const Address& from, const MessagePtr& message, const p
     replies_.push_back(close_message(from, records.region(), records.incarnation(), records.epoch()));
     return;
   }
-  if (queue->reopening || records.sequence() < queue->sequence_next) return;
-  if (records.sequence() > queue->sequence_next) {
-    reopen(*queue);
-    return;
-  }
-  ++queue->sequence_next;
+  if (!next_in_sequence(*queue, records.sequence())) return;
   for (int i = 0; i < records.entries_size(); ++i) {
-    queue->received += queue_entry_cost(records.entries(i));
+    queue->receive(queue_entry_cost(records.entries(i)));
     queue->waiting().push_back({message, i});
   }
 }
@@ -172,6 +188,10 @@ ViewManagerCore::Step ViewManagerCore::compute_next(SourceQueue& queue) {
     ++counts_.waits_for_catalog;
     return Step::Waits;
   }
+  if (from.has_cut() && !knows_ring(RingVersion{from.cut().ring_version()})) {
+    ++counts_.waits_for_ring;
+    return Step::Waits;
+  }
   queue.waiting().pop_front();
   if (Offset{from.offset()} < queue.read_end() || queue.sealed()) {
     ++counts_.malformed;
@@ -183,7 +203,8 @@ ViewManagerCore::Step ViewManagerCore::compute_next(SourceQueue& queue) {
   entry->catalog_version = version;
   entry->cost = queue_entry_cost(from);
   entry->marker = from.has_cut() || from.has_seal() || from.last_page();
-  entry->counts = entry->marker || !from.changes().empty() || !from.has_progress();
+  entry->counts = entry->marker || !from.changes().empty();
+  entry->hint = !entry->counts && !from.has_progress();
   if (!write_effects(queue, from, *entry)) {
     ++counts_.malformed;
     reopen(queue);
@@ -273,19 +294,27 @@ void ViewManagerCore::mark_dirty(const Entry& entry) {
   }
 }
 
-// The new ring gives some lanes to another: they end here for us. A ring that we do not know changes nothing:
-// their owner takes the lanes away, and until then chains keep the order (PTO5).
+bool ViewManagerCore::knows_ring(RingVersion version) const {
+  return !rings_.empty() && version.value <= rings_.back().version();
+}
+
+// The ring gives some lanes to another: they end here for us. The owner decides by the same ring and sends no
+// more of their changes, so to read on would be to commit past what was never seen. By a ring that all lanes
+// have long passed, and that is forgotten, nobody can tell: then all of them end.
 void ViewManagerCore::stop_lanes(SourceQueue& queue, RingVersion version, Position at) {
-  for (const pb::Ring& ring : rings_) {
-    if (ring.version() != version.value) continue;
-    for (const pb::Ring::Slice& slice : ring.slices()) {
-      if (slice.member() < static_cast<uint32_t>(ring.members_size()) &&
-          ring.members(static_cast<int>(slice.member())) == identity_.value) {
-        continue;
-      }
-      ++counts_.lanes_stopped;
-      queue.stop_lanes(from_pb(slice.shards()), at);
+  auto ring = std::find_if(rings_.begin(), rings_.end(),
+                           [&](const pb::Ring& known) { return known.version() == version.value; });
+  if (ring == rings_.end()) {
+    queue.stop_lanes(shards_.all(), at);
+    return;
+  }
+  for (const pb::Ring::Slice& slice : ring->slices()) {
+    if (slice.member() < static_cast<uint32_t>(ring->members_size()) &&
+        ring->members(static_cast<int>(slice.member())) == identity_.value) {
+      continue;
     }
+    ++counts_.lanes_stopped;
+    queue.stop_lanes(from_pb(slice.shards()), at);
   }
 }
 
@@ -297,8 +326,11 @@ void ViewManagerCore::settle(SourceQueue& queue) {
     if (entry->counts) {
       const bool is_last = queue.entries().empty() && queue.sealed();
       queue.must_record = is_last ? queue.committed() : std::min(entry->end(), queue.committed());
-      Micros soon{queue.reported_at.value + limits_.report_interval.value};
+    }
+    if (entry->counts || entry->hint) {
+      const Micros soon{queue.reported_at.value + limits_.report_interval.value};
       queue.report_at = entry->marker ? now_ : std::max(now_, soon);
+      queue.report_hint = queue.report_hint || entry->hint;
     }
     release(std::move(entry));
   }
@@ -306,15 +338,24 @@ void ViewManagerCore::settle(SourceQueue& queue) {
 
 void ViewManagerCore::report_all(std::vector<Outgoing>& out) {
   for (auto& queue : queues_) {
-    if (queue->reopening || now_ < queue->report_at || !queue->needs_report()) continue;
+    if (queue->reopening || now_ < queue->report_at) continue;
+    const bool again = queue->needs_report();
+    if (!again && !queue->report_hint) continue;
+    queue->report_hint = false;
     std::vector<LaneRun> lanes = queue->unrecorded();
     queue->reported_at = now_;
     queue->report_at = Micros{now_.value + limits_.repeat_interval.value};
     if (lanes.empty()) continue;  // Pinned.
     ++counts_.reports;
+    if (again && ++queue->unanswered > kUnansweredMax) {
+      reopen(*queue);
+      continue;
+    }
     auto message = std::make_shared<pb::Message>();
     pb::CommittedReport& report = *message->mutable_committed();
     report.set_region(queue->name().region.value);
+    report.set_epoch(queue->name().epoch);
+    report.set_incarnation(queue->name().incarnation);
     to_pb(lanes, *report.mutable_lanes());
     out.push_back(to_opener(*queue, std::move(message)));
   }
@@ -334,20 +375,22 @@ void ViewManagerCore::drop_finished_lanes(SourceQueue& queue) {
 
 // ---- credit
 
-// All queues together are granted no more than the limit. A share is topped up when half of it is used, so
-// that credits are few messages.
+// A queue's share is topped up when half of it is used, so that credits are few messages. Shares leave room
+// for queues to come.
 void ViewManagerCore::grant_all(std::vector<Outgoing>& out) {
   size_t granted = 0;
   for (const auto& queue : queues_) granted += queue->outstanding();
   for (auto& queue : queues_) {
     if (queue->reopening) continue;
-    const size_t share = std::max<size_t>(1, limits_.input_bytes_max / queues_.size());
+    const size_t share =
+        std::max(limits_.queue_bytes_min, limits_.input_bytes_max / std::max<size_t>(4, 2 * queues_.size()));
     const size_t used = queue->outstanding();
-    if (used <= share / 2 && granted < limits_.input_bytes_max) {
-      const size_t more = std::min(share - used, limits_.input_bytes_max - granted);
+    const size_t left = limits_.input_bytes_max - std::min(granted, limits_.input_bytes_max);
+    const size_t least = used < limits_.queue_bytes_min ? limits_.queue_bytes_min - used : 0;
+    if (used <= share / 2 && std::max(left, least) > 0) {
+      const size_t more = std::max(least, std::min(share - used, left));
       granted += more;
-      queue->granted_before = queue->granted;
-      queue->granted = std::max(queue->granted, queue->released) + more;
+      queue->grant(std::max(queue->granted, queue->released) + more);
     } else if (!queue->may_lack_credit() || now_ < queue->repeat_at) {
       continue;
     }
@@ -360,9 +403,11 @@ void ViewManagerCore::close_all(std::vector<Outgoing>& out) {
   for (auto& queue : queues_) {
     if (!queue->reopening || now_ < queue->repeat_at) continue;
     queue->repeat_at = Micros{now_.value + limits_.repeat_interval.value};
+    if (++queue->unanswered > kUnansweredMax) queue->remove_lanes(shards_.all());
     const QueueName& name = queue->name();
     out.push_back(close_message(name.opener, name.region.value, name.incarnation, name.epoch));
   }
+  drop_empty_queues();
 }
 
 }  // namespace tidemark

@@ -41,6 +41,8 @@ struct Destination {
   // Since when it has said nothing, though something was asked of it; 0: nothing is.
   Micros silent_since{};
   Micros waits_since() const { return std::max(silent_since, asked_at); }
+  // It spoke; does it owe another answer?
+  void heard(Micros now) { silent_since = in_flight.empty() && !(asking && asked) ? Micros{} : now; }
 
   // Per queue (by its serial): entries before these offsets have nothing unsent, or nothing open, for it.
   std::map<uint64_t, Offset> unsent_from;

@@ -14,6 +14,7 @@ void Entry::reset(Generation generation, Offset offset) {
   open_ = 0;
   counts = false;
   marker = false;
+  hint = false;
   cost = 0;
   catalog_version = {};
 }

@@ -53,8 +53,9 @@ class Entry {
   void drop_lanes(ShardRange lanes);
 
   // Set by who fills it.
-  bool counts = false;  // Progress past it is worth a report,
+  bool counts = false;  // Progress past it is reported until it is recorded,
   bool marker = false;  // and at once.
+  bool hint = false;    // It is reported once.
   size_t cost = 0;      // Of the queue's credit.
   CatalogVersion catalog_version;
 

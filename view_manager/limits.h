@@ -9,9 +9,10 @@
 namespace tidemark {
 
 struct ViewManagerLimits {
-  // Input that nodes may send ahead, over all queues: granted as credits. Each queue may pass it by one
-  // entry.
+  // Input that nodes may send ahead, over all queues: granted as credits. A credit can not be taken back from
+  // a queue that does not use it, so each queue may pass this by the least window, and by one entry.
   size_t input_bytes_max = size_t{64} << 20;
+  size_t queue_bytes_min = size_t{64} << 10;  // The least window of a queue.
   // Effects computed and not yet acknowledged. Passed by at most the effects of one record.
   size_t effects_bytes_max = size_t{128} << 20;
 

@@ -121,6 +121,17 @@ std::vector<LaneRun> SourceQueue::unrecorded() const {
   return out;
 }
 
+void SourceQueue::grant(size_t total) {
+  granted = total;
+  grants.push_back(total);
+}
+
+// An entry is sent while what was sent before it is below the credit.
+void SourceQueue::receive(size_t cost) {
+  while (grants.size() > 1 && grants.front() <= received) grants.pop_front();
+  received += cost;
+}
+
 void SourceQueue::drop_input() {
   waiting_.clear();
   entries_.clear();

@@ -65,7 +65,8 @@ class SourceQueue {
   uint64_t sequence_next = 1;
   // The input has a hole: asked for anew, and nothing of it is used any more.
   bool reopening = false;
-  Micros repeat_at{};  // What may have been lost is sent again then.
+  Micros repeat_at{};       // What may have been lost is sent again then.
+  uint32_t unanswered = 0;  // Repetitions since the owner was last heard.
   // Some destination may have applied more than the lanes' starts, up to here.
   Position catch_up_until{};
 
@@ -93,20 +94,21 @@ class SourceQueue {
   // ---- credit: totals since the opening
 
   size_t granted = 0;
-  size_t granted_before = 0;  // The last credit but one.
+  std::deque<size_t> grants;  // The first is the least that the owner must know of; the last is `granted`.
   size_t received = 0;
   size_t released = 0;
+  void grant(size_t total);
+  void receive(size_t cost);
   // That may come, or has come and is not released.
   size_t outstanding() const { return reopening || granted < released ? 0 : granted - released; }
-  // If the last credit was lost, the owner has nothing left to go on with.
-  bool may_lack_credit() const {
-    return !reopening && granted_before > 0 && received >= granted_before && received < granted;
-  }
+  // If the later credits were lost, the owner has nothing left to go on with.
+  bool may_lack_credit() const { return !reopening && grants.size() > 1 && received >= grants.front(); }
 
   // ---- reports
 
   // The last position worth recording that the lanes have committed; reported until it is recorded.
   Position must_record{};
+  bool report_hint = false;
   Micros report_at{};    // Not before.
   Micros reported_at{};  // Last.
   bool needs_report() const;
