@@ -166,7 +166,7 @@ TEST_F(Ring, WrongUsageIsToldApartFromRefusal) {
 
 TEST_F(Ring, EveryAnalysisRuns) {
   for (const char* what : {"allocation", "handoff", "balance", "slices", "replicas"}) {
-    const Answer answer = run({"analyze", what, "--draws", "10", "--json"});
+    const Answer answer = run({"analyze", what, "--draws", "10", "--seeds", "2", "--json"});
     EXPECT_EQ(answer.code, kDone) << what << answer.err;
     EXPECT_THAT(answer.out,
                 HasSubstr(std::string("\"") + (std::string(what) == "slices" ? "history" : what) + "\": ["));
