@@ -179,7 +179,7 @@ AdminAnswer answer_admin(const Situation& now, const pb::AdminRequest& request) 
   Words words(request.words().begin(), request.words().end());
   if (request.operation() != 0) return rejoin(now, request);
   if (words.empty()) return misunderstand(request, "no command");
-  if (now.facts.cluster.cluster() == 0)
+  if (!is_bootstrapped(now.facts))
     return refuse(request, "there is no cluster yet: it waits for " +
                                std::to_string(std::max(1u, now.settings.nodes_min)) + " nodes and " +
                                std::to_string(std::max(1u, now.settings.view_managers_min)) +

@@ -192,7 +192,7 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
     pb::CatalogReply& out = *reply->mutable_catalog_changed();
     ClusterFacts after = core_.situation().facts;
     auto next = change_catalog(after.catalog, request.message->change_catalog());
-    if (after.cluster.cluster() == 0) next = Error{"there is no cluster yet"};
+    if (!is_bootstrapped(after)) next = Error{"there is no cluster yet"};
     if (!next.ok()) {
       out.set_message(next.error().message);
       out.set_version(after.catalog.version());

@@ -52,6 +52,11 @@ struct ClusterFacts {
   pb::HistoryFact history;
 };
 
+// Until it is, processes may know the cluster's name, but nobody has regions or lanes.
+inline bool is_bootstrapped(const ClusterFacts& facts) {
+  return facts.map.version() != 0;
+}
+
 // What the coordinator has seen itself; it is forgotten with it, and seen again by its successor.
 struct Observed {
   Members nodes;

@@ -40,7 +40,7 @@ constexpr std::array kSteps = {
 }  // namespace
 
 std::optional<Step> next_step(const Situation& now) {
-  if (now.facts.cluster.cluster() == 0) return steps::bootstrap_cluster(now);
+  if (!is_bootstrapped(now.facts)) return steps::bootstrap_cluster(now);
   for (auto step : kSteps)
     if (auto due = step(now)) return due;
   return std::nullopt;

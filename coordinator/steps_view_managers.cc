@@ -251,7 +251,7 @@ std::vector<MeasuredLoad> measured_load(const Situation& now) {
 
 std::vector<std::string> wanted_launches(const Situation& now) {
   std::vector<std::string> out;
-  if (now.settings.launcher.empty() || now.facts.cluster.cluster() == 0) return out;
+  if (now.settings.launcher.empty() || !is_bootstrapped(now.facts)) return out;
   for (const auto& wish : now.facts.wishes.view_managers()) {
     if (wish.leaving() || now.is_identity_alive(wish.name())) continue;
     // Only what is recorded is acted on: a death that was noticed, or a wish of an operator.

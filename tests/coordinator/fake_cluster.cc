@@ -363,7 +363,7 @@ void FakeCluster::run_for(Micros span) {
 
 std::string FakeCluster::why_not_quiet() const {
   ClusterFacts now = facts();
-  if (now.cluster.cluster() == 0) return "no cluster";
+  if (!is_bootstrapped(now)) return "no cluster";
   for (const auto& operation : now.operations.running()) return "running: " + operation.ShortDebugString();
   for (const auto& change : now.map.changes()) return "change: " + change.ShortDebugString();
   for (const auto& entry : now.map.regions()) {
