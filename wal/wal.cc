@@ -113,6 +113,7 @@ class Wal::Impl : public std::enable_shared_from_this<Wal::Impl> {
   std::unique_ptr<StreamReader> reader_;  // None while owning, and until the log's bounds were checked.
   bool reading_ = false;
   std::optional<Offset> goal_;  // The durable end as it was when asked for.
+  std::optional<Micros> short_since_;
   std::string waiting_for_;
 
   MapVersion version_;
@@ -144,10 +145,17 @@ void Wal::Impl::ask_for_end() {
 void Wal::Impl::on_bounds(const Log::Bounds& bounds) {
   const std::string name = "stream " + stream_name(stream_);
   if (bounds.end < state_.next) {
-    return fail({LogError::Refused, name + " ends at offset " + std::to_string(bounds.end.value) +
-                                        ", before the checkpoint at " + std::to_string(state_.next.value) +
-                                        ": it was cut or replaced"});
+    const std::string why = name + " ends at offset " + std::to_string(bounds.end.value) +
+                            ", before the checkpoint at " + std::to_string(state_.next.value);
+    short_since_ = short_since_.value_or(scheduler_.now());
+    if (scheduler_.now().value - short_since_->value >= options_.short_log_patience.value) {
+      return fail({LogError::Refused, why + ": it was cut or replaced"});
+    }
+    return retry_after({LogError::Unavailable, why}, [this, attempt = attempt_] {
+      if (attempt == attempt_) ask_for_end();
+    });
   }
+  short_since_.reset();
   if (bounds.begin > state_.next) {
     return fail({LogError::Trimmed, name + " begins at offset " + std::to_string(bounds.begin.value) +
                                         ", after the checkpoint at " + std::to_string(state_.next.value)});

@@ -63,6 +63,9 @@ struct WalOptions {
   size_t in_flight_bytes_max = size_t{8} << 20;
   size_t read_bytes = size_t{1} << 20;
   Micros retry_delay{50'000};  // After Unavailable.
+  // How long a log may seem to end before the place that this Wal has reached. A Kafka broker that was paused
+  // or has just become the leader may say so for a while.
+  Micros short_log_patience{30'000'000};
 };
 
 class Wal {

@@ -339,7 +339,8 @@ TEST_P(LogContract, AnotherStreamsLogIsRefused) {
 
 TEST_P(LogContract, ALogShorterThanACheckpointIsRefused) {
   const StreamId stream = new_stream();
-  Replica replica(stream, open(stream), environment_->loop(), {.next = Offset{7}});
+  Replica replica(stream, open(stream), environment_->loop(), {.next = Offset{7}},
+                  {.short_log_patience = Micros{100'000}});
   run_until([&] { return replica.failed.has_value(); });
   EXPECT_EQ(replica.failed->code, LogError::Refused);
   EXPECT_NE(replica.failed->message.find("before the checkpoint at 7"), std::string::npos);

@@ -31,7 +31,12 @@ class RawStream {
     record.map_version = number(bytes, 48);
     record.payload = bytes.substr(68);
     records_.push_back(std::move(record));
-    records_.back().is_valid = is_valid(records_.size() - 1);
+    RawRecord& added = records_.back();
+    const bool is_fence = added.kind == RawRecord::Fence;
+    added.is_valid = is_valid(records_.size() - 1);
+    if (added.is_valid && is_fence) highest_version_ = added.map_version;
+    if (added.is_valid && added.kind == RawRecord::Seal) sealed_ = true;
+    breaks_.push_back(breaks_.back() + (added.is_valid && !is_fence ? 0 : 1));
   }
   const std::vector<RawRecord>& records() const { return records_; }
 
@@ -44,22 +49,17 @@ class RawStream {
 
   bool is_valid(size_t at) const {
     const RawRecord& record = records_[at];
-    for (size_t i = 0; i < at; ++i) {
-      if (!records_[i].is_valid) continue;
-      if (records_[i].kind == RawRecord::Seal) return false;
-      const bool both_fences = record.kind == RawRecord::Fence && records_[i].kind == RawRecord::Fence;
-      if (both_fences && records_[i].map_version > record.map_version) return false;
-    }
-    if (record.kind == RawRecord::Fence) return true;
+    if (sealed_) return false;
+    if (record.kind == RawRecord::Fence) return record.map_version >= highest_version_;
     const size_t begin = record.incarnation;
     if (begin >= at || record.expects != at) return false;
-    for (size_t i = begin; i < at; ++i) {
-      const bool is_fence = records_[i].kind == RawRecord::Fence;
-      if (!records_[i].is_valid || is_fence != (i == begin)) return false;
-    }
-    return true;
+    if (records_[begin].kind != RawRecord::Fence || !records_[begin].is_valid) return false;
+    return breaks_[at] == breaks_[begin + 1];  // Nothing but valid bodies between its fence and it.
   }
 
+  uint64_t highest_version_ = 0;
+  bool sealed_ = false;
+  std::vector<size_t> breaks_ = {0};  // How many of the first n records are fences or void.
   std::vector<RawRecord> records_;
 };
 
