@@ -3,11 +3,13 @@
 #include "cli/command.h"
 #include "cli/ring_command.h"
 #include "cli/sql_command.h"
+#include "cli/wal_command.h"
 
 int main(int argc, char** argv) {
   const std::vector<tidemark::CliCommand> commands = {
       {"ring", "computes, compares and explains placements of shards", tidemark::ring_command},
       {"sql", "runs SQL against a node", tidemark::sql_command},
+      {"wal", "looks into WAL streams", tidemark::wal_command},
   };
   return tidemark::dispatch(commands, argc, argv);
 }
