@@ -21,13 +21,17 @@ JsonKind jsonb_kind(std::string_view json);
 
 // All below take normalised text, and are total: other bytes give some answer, never a fault.
 
-// The field of an object or the element of an array (negative: from its end); false if there is none.
+// The field of an object or the element of an array (negative: from its end); false if there is none. A
+// scalar is, as PostgreSQL has it, an array of itself.
 bool jsonb_field(std::string_view json, std::string_view key, std::string_view& out);
 bool jsonb_element(std::string_view json, int64_t index, std::string_view& out);
 // Elements of an array; -1 if it is none.
 int64_t jsonb_array_length(std::string_view json);
 // As ->> gives it: a string without its quotes and escapes, everything else as it is.
 std::string_view jsonb_as_text(std::string_view json, Arena& arena);
+
+// a || b: two objects merged, else arrays (and what is none, as an array of one) put together. `out` is empty before.
+void jsonb_concatenate(std::string_view a, std::string_view b, std::string& out);
 
 // Appends `text` as a JSON string.
 void append_json_string(std::string_view text, std::string& out);

@@ -52,7 +52,12 @@ int64_t jsonb_array_length(std::string_view json) {
 }
 
 bool jsonb_element(std::string_view json, int64_t index, std::string_view& out) {
-  if (jsonb_kind(json) != JsonKind::Array) return false;
+  const JsonKind kind = jsonb_kind(json);
+  if (kind == JsonKind::Object || kind == JsonKind::Malformed) return false;
+  if (kind != JsonKind::Array) {
+    out = json;
+    return index == 0 || index == -1;
+  }
   if (index < 0) {
     index += jsonb_array_length(json);
     if (index < 0) return false;
@@ -69,9 +74,41 @@ bool jsonb_element(std::string_view json, int64_t index, std::string_view& out) 
   }
 }
 
+namespace {
+
+std::string_view inside(std::string_view json) {
+  return json.substr(1, json.size() < 2 ? 0 : json.size() - 2);
+}
+
+// The elements of an array, or the value as the only element.
+std::string_view as_elements(std::string_view json) {
+  return jsonb_kind(json) == JsonKind::Array ? inside(json) : json;
+}
+
+void append_joined(std::string_view a, std::string_view b, std::string& out) {
+  out += a;
+  if (!a.empty() && !b.empty()) out += ", ";
+  out += b;
+}
+
+}  // namespace
+
+void jsonb_concatenate(std::string_view a, std::string_view b, std::string& out) {
+  if (jsonb_kind(a) == JsonKind::Object && jsonb_kind(b) == JsonKind::Object) {
+    std::string merged = "{";
+    append_joined(inside(a), inside(b), merged);
+    merged.push_back('}');
+    if (jsonb_from_text(merged, out).ok()) return;
+    out.clear();
+  }
+  out.push_back('[');
+  append_joined(as_elements(a), as_elements(b), out);
+  out.push_back(']');
+}
+
 std::string_view jsonb_as_text(std::string_view json, Arena& arena) {
   if (jsonb_kind(json) != JsonKind::String) return json;
-  const std::string_view inner = json.substr(1, json.size() < 2 ? 0 : json.size() - 2);
+  const std::string_view inner = inside(json);
   if (inner.find('\\') == std::string_view::npos) return inner;
   char* buffer = arena.allocate(inner.size());
   return {buffer, jsonb_detail::unescape(inner, buffer)};

@@ -207,16 +207,23 @@ Fault bool_from_text(std::string_view text, bool& out) {
 }
 
 Fault integer_from_text(TypeKind kind, std::string_view text, int64_t& out) {
-  constexpr Fault kOutOfRange{sqlstate::kNumericValueOutOfRange, nullptr};
   text = trim_spaces(text);
-  if (text.starts_with('+')) {
-    text.remove_prefix(1);
-    if (text.starts_with('-')) return kInvalidText;
-  }
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (end != text.data() + text.size() || error == std::errc::invalid_argument) return kInvalidText;
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  if (text.empty() || !is_digit(text[0])) return kInvalidText;
+  // Negative numbers reach one further. Too many digits are found before anything wrong that follows them.
   const auto [lowest, highest] = range_of(kind);
-  if (error != std::errc() || out < lowest || out > highest) return kOutOfRange;
+  out = 0;
+  size_t at = 0;
+  for (; at < text.size() && is_digit(text[at]); ++at) {
+    if (__builtin_mul_overflow(out, int64_t{10}, &out) ||
+        __builtin_sub_overflow(out, int64_t{text[at] - '0'}, &out) || out < lowest ||
+        (!negative && out < -highest)) {
+      return {sqlstate::kNumericValueOutOfRange, nullptr};
+    }
+  }
+  if (at != text.size()) return kInvalidText;
+  if (!negative) out = -out;
   return kOk;
 }
 

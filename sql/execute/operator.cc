@@ -1,0 +1,235 @@
+#include "sql/execute/operator.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "sql/types/key_encoding.h"
+
+namespace tidemark::sql::execute {
+namespace {
+
+SqlStatus run(const Program& program, Evaluation& evaluation, const Value* row, std::span<Value> results) {
+  const Fault fault = program.run(evaluation, RowInput(row), results);
+  if (!fault.ok()) return evaluation.take_error(fault);
+  return {};
+}
+
+class ValuesOperator : public Operator {
+ public:
+  ValuesOperator(const Relation& relation, Context& context)
+      : relation_(relation), evaluation_(context.evaluation()) {}
+
+  PullResult next(Batch& out) override {
+    out.reset(relation_.columns.size());
+    evaluation_.arena.reset();
+    programs_.clear();
+    if (at_ == relation_.rows.size()) return Pull::End;
+    for (; at_ < relation_.rows.size() && !out.is_full(); ++at_) {
+      const Program& program = programs_.emplace_back(relation_.rows[at_]);
+      Value* row = out.add_row();
+      TM_TRY(run(program, evaluation_, nullptr, {row, relation_.columns.size()}));
+    }
+    return Pull::Rows;
+  }
+
+ private:
+  const Relation& relation_;
+  Evaluation evaluation_;
+  std::deque<Program> programs_;  // Of the rows last given: they point to constants.
+  size_t at_ = 0;
+};
+
+class ScanOperator : public Operator {
+ public:
+  ScanOperator(const Relation& relation, Context& context)
+      : relation_(relation),
+        context_(context),
+        prefix_(relation.key_prefix),
+        evaluation_(context.evaluation()) {}
+
+  PullResult next(Batch& out) override {
+    if (cursor_ == nullptr) {
+      TM_SQL_ASSIGN(const bool any, open());
+      if (!any) {
+        out.reset(relation_.columns.size());
+        return Pull::End;
+      }
+    }
+    return cursor_->next(out);
+  }
+
+ private:
+  // False if the key can not be: = NULL.
+  Result<bool, SqlError> open() {
+    const TableSchema& table = *relation_.table;
+    ScanRequest request;
+    request.table = &table;
+    request.prefix.resize(relation_.key_prefix.size());
+    TM_TRY(run(prefix_, evaluation_, nullptr, request.prefix));
+    for (size_t i = 0; i < request.prefix.size(); ++i) {
+      if (request.prefix[i].is_null()) return false;
+      const bool hashed = i < table.distribution.size();
+      append_key(request.prefix[i],
+                 hashed ? SortOrder::Ascending : table.clustering[i - table.distribution.size()].order,
+                 request.key);
+      if (i + 1 == table.distribution.size()) {
+        request.has_hash = true;
+        request.hash = distribution_hash(request.key);
+      }
+    }
+    TM_SQL_ASSIGN(cursor_, context_.source.open(request));
+    return true;
+  }
+
+  const Relation& relation_;
+  Context& context_;
+  Program prefix_;
+  Evaluation evaluation_;
+  std::unique_ptr<RowCursor> cursor_;
+};
+
+class FilterOperator : public Operator {
+ public:
+  FilterOperator(const Relation& relation, OperatorPtr input, Context& context)
+      : input_(std::move(input)), program_(*relation.condition), evaluation_(context.evaluation()) {}
+
+  PullResult next(Batch& out) override {
+    out.reset(0);
+    TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
+    out.reset(batch_.width());
+    if (pull != Pull::Rows) return pull;
+    for (size_t i = 0; i < batch_.row_count(); ++i) {
+      Value keep;
+      evaluation_.arena.reset();
+      TM_TRY(run(program_, evaluation_, batch_.row(i), {&keep, 1}));
+      if (!keep.is_null() && keep.as_bool()) std::copy_n(batch_.row(i), batch_.width(), out.add_row());
+    }
+    return Pull::Rows;
+  }
+
+ private:
+  OperatorPtr input_;
+  Program program_;
+  Evaluation evaluation_;
+  Batch batch_;
+};
+
+class ProjectOperator : public Operator {
+ public:
+  ProjectOperator(const Relation& relation, OperatorPtr input, Context& context)
+      : input_(std::move(input)), program_(relation.expressions), evaluation_(context.evaluation()) {}
+
+  PullResult next(Batch& out) override {
+    out.reset(program_.result_count());
+    TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
+    if (pull != Pull::Rows) return pull;
+    evaluation_.arena.reset();
+    for (size_t i = 0; i < batch_.row_count(); ++i) {
+      TM_TRY(run(program_, evaluation_, batch_.row(i), {out.add_row(), program_.result_count()}));
+    }
+    return Pull::Rows;
+  }
+
+ private:
+  OperatorPtr input_;
+  Program program_;
+  Evaluation evaluation_;
+  Batch batch_;
+};
+
+class UnionAllOperator : public Operator {
+ public:
+  explicit UnionAllOperator(std::vector<OperatorPtr> inputs) : inputs_(std::move(inputs)) {}
+
+  PullResult next(Batch& out) override {
+    for (; at_ < inputs_.size(); ++at_) {
+      TM_SQL_ASSIGN(const Pull pull, inputs_[at_]->next(out));
+      if (pull != Pull::End) return pull;
+    }
+    return Pull::End;
+  }
+
+ private:
+  std::vector<OperatorPtr> inputs_;
+  size_t at_ = 0;
+};
+
+class LimitOperator : public Operator {
+ public:
+  LimitOperator(const Relation& relation, OperatorPtr input, Context& context)
+      : relation_(relation), input_(std::move(input)), evaluation_(context.evaluation()) {}
+
+  PullResult next(Batch& out) override {
+    out.reset(relation_.columns.size());
+    if (!started_) TM_TRY(start());
+    if (left_ == 0) return Pull::End;
+    TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
+    if (pull != Pull::Rows) return pull;
+    for (size_t i = 0; i < batch_.row_count() && left_ > 0; ++i) {
+      if (skip_ > 0) {
+        --skip_;
+        continue;
+      }
+      std::copy_n(batch_.row(i), batch_.width(), out.add_row());
+      --left_;
+    }
+    return Pull::Rows;
+  }
+
+ private:
+  SqlStatus start() {
+    started_ = true;
+    TM_TRY(count(relation_.limit.get(), {sqlstate::kInvalidRowCountInLimit, "LIMIT must not be negative"},
+                 left_));
+    return count(relation_.offset.get(), {sqlstate::kInvalidRowCountInOffset, "OFFSET must not be negative"},
+                 skip_);
+  }
+
+  SqlStatus count(const Expression* expression, Fault if_negative, int64_t& out) {
+    if (expression == nullptr) return {};
+    Value value;
+    const Program program(*expression);
+    TM_TRY(run(program, evaluation_, nullptr, {&value, 1}));
+    if (value.is_null()) return {};
+    if (value.as_int() < 0) return to_error(if_negative);
+    out = value.as_int();
+    return {};
+  }
+
+  const Relation& relation_;
+  OperatorPtr input_;
+  Evaluation evaluation_;
+  Batch batch_;
+  bool started_ = false;
+  int64_t left_ = INT64_MAX;
+  int64_t skip_ = 0;
+};
+
+}  // namespace
+
+Result<OperatorPtr, SqlError> make_operator(const Relation& relation, Context& context) {
+  std::vector<OperatorPtr> inputs;
+  for (const RelationPtr& input : relation.inputs) {
+    TM_SQL_ASSIGN(OperatorPtr made, make_operator(*input, context));
+    inputs.push_back(std::move(made));
+  }
+  switch (relation.kind) {
+    case RelationKind::Values: return OperatorPtr(std::make_unique<ValuesOperator>(relation, context));
+    case RelationKind::Scan: return OperatorPtr(std::make_unique<ScanOperator>(relation, context));
+    case RelationKind::Filter:
+      return OperatorPtr(std::make_unique<FilterOperator>(relation, std::move(inputs[0]), context));
+    case RelationKind::Project:
+      return OperatorPtr(std::make_unique<ProjectOperator>(relation, std::move(inputs[0]), context));
+    case RelationKind::UnionAll: return OperatorPtr(std::make_unique<UnionAllOperator>(std::move(inputs)));
+    case RelationKind::Limit:
+      return OperatorPtr(std::make_unique<LimitOperator>(relation, std::move(inputs[0]), context));
+    case RelationKind::Join: return make_join(relation, std::move(inputs[0]), std::move(inputs[1]), context);
+    case RelationKind::Aggregate: return make_aggregate(relation, std::move(inputs[0]), context);
+    case RelationKind::Distinct: return make_distinct(relation, std::move(inputs[0]), context);
+    case RelationKind::Sort: return make_sort(relation, std::move(inputs[0]), context);
+    case RelationKind::TopK: return make_top_k(relation, std::move(inputs[0]), context);
+  }
+  TM_UNREACHABLE();
+}
+
+}  // namespace tidemark::sql::execute

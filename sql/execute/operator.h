@@ -1,0 +1,97 @@
+// Internal to execution: a tree of pull operators, one per Relation. Any of them may say Pending and go on
+// later.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sql/bind/relation.h"
+#include "sql/execute/row_source.h"
+#include "sql/execute/select_execution.h"
+#include "sql/expr/program.h"
+
+namespace tidemark::sql::execute {
+
+// What all operators of one execution share.
+struct Context {
+  RowSource& source;
+  const ExecutionSettings& settings;
+  size_t memory_bytes = 0;
+
+  Evaluation evaluation() const {
+    Evaluation out;
+    out.params = settings.params;
+    out.now_micros = settings.now_micros;
+    out.random = Random(settings.random_seed);
+    out.user = settings.user;
+    out.database = settings.database;
+    return out;
+  }
+  // Counts memory that is held; 53200 when it is too much.
+  SqlStatus hold(size_t bytes) {
+    memory_bytes += bytes;
+    if (memory_bytes <= settings.memory_bytes_max) return {};
+    return SqlError{sqlstate::kOutOfMemory,
+                    "the query needs more memory than it may have",
+                    0,
+                    {},
+                    "Select fewer rows, or keep the result up to date as a materialized view."};
+  }
+};
+
+class Operator {
+ public:
+  virtual ~Operator() = default;
+
+  // Resets `out` and fills it. The values are valid until the next call.
+  virtual PullResult next(Batch& out) = 0;
+};
+using OperatorPtr = std::unique_ptr<Operator>;
+
+Result<OperatorPtr, SqlError> make_operator(const Relation& relation, Context& context);
+
+OperatorPtr make_join(const Relation& relation, OperatorPtr left, OperatorPtr right, Context& context);
+OperatorPtr make_aggregate(const Relation& relation, OperatorPtr input, Context& context);
+OperatorPtr make_distinct(const Relation& relation, OperatorPtr input, Context& context);
+OperatorPtr make_sort(const Relation& relation, OperatorPtr input, Context& context);
+OperatorPtr make_top_k(const Relation& relation, OperatorPtr input, Context& context);
+
+// Rows kept in memory: copies of what was added.
+class KeptRows {
+ public:
+  KeptRows(size_t width, Context& context) : width_(width), context_(context) {}
+
+  SqlStatus add(const Value* row) {
+    const size_t before = arena_.used_bytes();
+    for (size_t i = 0; i < width_; ++i) values_.push_back(row[i].copy_into(arena_));
+    ++rows_;
+    return context_.hold(arena_.used_bytes() - before + width_ * sizeof(Value));
+  }
+  const Value* row(size_t index) const { return values_.data() + index * width_; }
+  size_t row_count() const { return rows_; }
+
+ private:
+  size_t width_;
+  size_t rows_ = 0;
+  Context& context_;
+  std::vector<Value> values_;
+  Arena arena_;
+};
+
+// Sort keys of a row as bytes in the order wanted.
+class SortKeyEncoder {
+ public:
+  explicit SortKeyEncoder(const std::vector<SortKey>& keys);
+
+  SqlStatus append(Evaluation& evaluation, const Value* row, std::string& out);
+
+ private:
+  struct Part {
+    bool descending, nulls_first;
+  };
+  std::vector<Part> parts_;
+  Program program_;
+  std::vector<Value> values_;
+};
+
+}  // namespace tidemark::sql::execute

@@ -1,0 +1,1 @@
+select a, sum(c) filter (where f) from t group by a having count(*) > 0 order by 2 desc nulls last limit 3 offset 1

@@ -1,0 +1,1 @@
+select * from t left join u using (a) where d like '%x_' escape '!' or i -> 'a' ->> 0 = '1'

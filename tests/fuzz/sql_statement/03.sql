@@ -1,0 +1,1 @@
+with x as (select a, b from t) select distinct on (a) * from x order by a, b desc

@@ -1,0 +1,1 @@
+select case a when 1 then 'x' when 2 then null else d end, a between symmetric 1 and 2, a not in (1, 2, b) from t

@@ -1,0 +1,1 @@
+insert into t (a, b, d) values (1, 2, 'x'), (3, default, null) on conflict (a, b) do update set d = excluded.d where t.c > 1 returning *

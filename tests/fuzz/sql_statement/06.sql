@@ -1,0 +1,1 @@
+update t set c = c + 1.5, d = default where a = 1 and b = 2

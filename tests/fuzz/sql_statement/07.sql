@@ -1,0 +1,1 @@
+delete from t where a = 1 and b = 2 and c is distinct from null

@@ -1,0 +1,1 @@
+create table n (a int primary key, b numeric(5,2) default 1.234 not null, c varchar(3)) with (distribute_by = 'a')

@@ -1,0 +1,1 @@
+create or replace materialized view v with (distribute_by = 'a') as select a, row_number() over (partition by d order by c) as n from t

@@ -1,0 +1,1 @@
+copy t (a, b) from stdin with (format csv, header, delimiter ';')

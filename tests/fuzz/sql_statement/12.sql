@@ -1,0 +1,1 @@
+select extract(epoch from g), date_trunc('month', h), '2021-01-01'::date + interval '1 mon 2 days', g - 5 from t

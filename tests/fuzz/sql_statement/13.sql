@@ -1,0 +1,1 @@
+select round(1e10 / 3, 4), 'NaN'::numeric, 1e-7::float8, '{"a": [1.50, null]}'::jsonb || '[1]', '\x00ff'::bytea from t union all select null, 1, 2, 'null', ''

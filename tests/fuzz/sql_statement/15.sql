@@ -1,0 +1,1 @@
+select repeat('ab', 2147483647) || 'x'

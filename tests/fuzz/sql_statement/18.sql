@@ -1,0 +1,1 @@
+select $1 + $2::int, coalesce($3, 'x')

@@ -1,0 +1,1 @@
+explain (format json) select * from t where a = 1
