@@ -117,10 +117,8 @@ void RegionReplica::on_opened(Offset incarnation) {
   owner.incarnation = incarnation;
   owner.log = &wal_->log();
   owner.reader_at = [this](Offset from) { return history_.at_or_before(from); };
-  owner.open_log = [this](StreamId stream, std::function<void(std::shared_ptr<Log>)> done) {
-    context_.handles.open(stream, [done = std::move(done)](Result<std::shared_ptr<Log>, LogFailure> log) {
-      done(log.ok() ? *log : nullptr);
-    });
+  owner.open_log = [this](StreamId ancestor, LogHandles::Opened done) {
+    context_.handles.open(ancestor, std::move(done));
   };
   drop_passed();
   queues_ = std::make_unique<RegionQueues>(region_.state(), std::move(owner), ancestors_, context_.rings,

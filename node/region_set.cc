@@ -99,11 +99,25 @@ void RegionSet::drop_foreign() {
   for (const auto& [region, held] : saved_) all.insert(region);
   for (RegionId region : all) {
     const pb::RegionEntry* entry = view_.region(region);
-    std::optional<MapVersion> joined = entry ? membership(*entry) : std::nullopt;
     RegionReplica* replica = find(region);
     MapVersion mine = replica ? replica->joined() : saved_.at(region).joined;
-    if (!joined || *joined != mine) drop(region);
+    if (entry != nullptr && membership(*entry) == std::optional(mine)) continue;
+    bool sealed = replica ? replica->sealed() : saved_.at(region).sealed;
+    drop(region);
+    if (entry == nullptr && sealed) remove_stream(region);
   }
+}
+
+// The map has let go of a sealed region: every lane and every child's replica is past it. Whoever held it may
+// remove the log; if nobody lives to do so, it only takes room.
+void RegionSet::remove_stream(RegionId region) {
+  auto guard = scheduler_.token();
+  context_.logs.remove({context_.options.cluster, region},
+                       [this, region, guard](Result<void, LogFailure> removed) {
+                         if (guard.expired() || removed.ok()) return;
+                         context_.options.say("the log of region " + std::to_string(region.value) +
+                                              " could not be removed: " + removed.error().message);
+                       });
 }
 
 void RegionSet::drop(RegionId region) {
@@ -212,7 +226,11 @@ void RegionSet::load_child(const pb::RegionEntry& entry, MapVersion joined) {
   origin.joined = joined;
   origin.create_stream = true;
   for (RegionReplica* parent : parents) {
-    for (Ancestor& ancestor : parent->ancestry()) origin.ancestors.push_back(std::move(ancestor));
+    for (Ancestor& ancestor : parent->ancestry()) {
+      bool known = std::any_of(origin.ancestors.begin(), origin.ancestors.end(),
+                               [&](const Ancestor& it) { return it.region == ancestor.region; });
+      if (!known) origin.ancestors.push_back(std::move(ancestor));
+    }
   }
   RegionState state = parents.size() == 1
                           ? RegionState::split_child(parents[0]->state(), child)

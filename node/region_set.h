@@ -72,6 +72,7 @@ class RegionSet {
 
   void drop_foreign();
   void drop(RegionId region);
+  void remove_stream(RegionId region);
   void erase_uncovered(ShardRange shards, RegionId except);
   bool load(const pb::RegionEntry& entry, MapVersion joined);
   bool load_checkpoint(const pb::RegionEntry& entry, MapVersion joined);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/assert.h"
-#include "node/reader_history.h"
 
 namespace tidemark {
 namespace {
@@ -61,15 +60,25 @@ void RegionQueues::add_ancestor(const Ancestor& ancestor) {
   TM_ASSERT(!ancestor.readers.empty());
   feed.feed->set_end(ancestor.readers.back().next);
   feeds_.push_back(std::move(feed));
-  size_t index = feeds_.size() - 1;
-  auto history = std::make_shared<ReaderHistory>(ancestor.readers);
-  owner_.open_log(stream, [this, index, history,
-                           alive = std::weak_ptr<int>(alive_token_)](std::shared_ptr<Log> log) {
-    if (alive.expired() || !log) return;
-    feeds_[index].log = log;
-    feeds_[index].feed->set_source(log.get(), [history](Offset from) { return history->at_or_before(from); });
+  open_ancestor(feeds_.size() - 1, std::make_shared<ReaderHistory>(ancestor.readers));
+}
+
+void RegionQueues::open_ancestor(size_t index, std::shared_ptr<ReaderHistory> history) {
+  if (index >= feeds_.size()) return;  // Every lane has passed it meanwhile.
+  StreamId stream = feeds_[index].feed->identity().stream;
+  auto opened = [this, index, history,
+                 guard = scheduler_.token()](Result<std::shared_ptr<Log>, LogFailure> log) {
+    if (guard.expired() || index >= feeds_.size()) return;
+    if (!log.ok()) {
+      return scheduler_.post_after(options_.read_retry,
+                                   [this, index, history] { open_ancestor(index, history); });
+    }
+    feeds_[index].log = *log;
+    feeds_[index].feed->set_source(log->get(),
+                                   [history](Offset from) { return history->at_or_before(from); });
     feeds_[index].feed->pump();
-  });
+  };
+  owner_.open_log(stream, opened);
 }
 
 RegionQueues::Lane& RegionQueues::lane_at(ShardId lane) {
@@ -182,6 +191,14 @@ void RegionQueues::activate() {
   }
   for (auto& [to, lanes] : opening) open_lanes(to.first, to.second, std::move(lanes));
   gather_small_queues();
+  drop_passed_feeds();
+}
+
+// Ancestors whose tails every lane has committed past are read no more: their logs may be closed.
+void RegionQueues::drop_passed_feeds() {
+  if (feeds_.size() == 1) return;
+  Position own{state_.identity().generation, Offset{0}, 0};
+  if (state_.committed().all_reached(state_.identity().shards, own)) feeds_.resize(1);
 }
 
 void RegionQueues::open_lanes(MemberIndex member, uint8_t feed, std::vector<LaneRun> lanes) {

@@ -12,6 +12,7 @@
 #include "base/guarded_scheduler.h"
 #include "node/queue/activation.h"
 #include "node/queue/stream_feed.h"
+#include "node/reader_history.h"
 #include "node/region/region_state.h"
 #include "node/store/checkpoint.h"
 #include "proto/messages.pb.h"
@@ -36,8 +37,8 @@ class RegionQueues {
     Offset incarnation;
     Log* log = nullptr;                            // The region's own.
     std::function<ReaderState(Offset)> reader_at;  // Of the region's own.
-    // Opens an ancestor's log; `done` gets nullptr if it is gone.
-    std::function<void(StreamId, std::function<void(std::shared_ptr<Log>)>)> open_log;
+    // Opens an ancestor's log.
+    std::function<void(StreamId, std::function<void(Result<std::shared_ptr<Log>, LogFailure>)>)> open_log;
   };
   struct Figures {
     size_t queues = 0;
@@ -80,11 +81,13 @@ class RegionQueues {
   };
 
   void add_ancestor(const Ancestor& ancestor);
+  void open_ancestor(size_t feed, std::shared_ptr<ReaderHistory> history);
   void activate();
   bool must_move(ShardId lane, const Lane& at, MemberIndex target, Position committed) const;
   std::optional<uint8_t> feed_of(ShardId lane, Position committed) const;
   void open_lanes(MemberIndex member, uint8_t feed, std::vector<LaneRun> lanes);
   void gather_small_queues();
+  void drop_passed_feeds();
   bool is_alive(MemberIndex member) const;
   void learn_members();
   Lane& lane_at(ShardId lane);
@@ -103,7 +106,6 @@ class RegionQueues {
   uint64_t epoch_ = 0;
   size_t lanes_unsettled_ = 0;  // Waiting, stopped or in an ancestor's stream: progress may free them.
   bool activate_ = true;
-  std::shared_ptr<int> alive_token_ = std::make_shared<int>(0);
 };
 
 }  // namespace tidemark

@@ -439,14 +439,18 @@ void StreamFeed::on_read(Result<std::vector<JudgedRecord>, LogFailure> records) 
   }
   // Queues that have come to be behind where the reader is now join; those before it wait for the next run.
   for (auto& [slot, queue] : queues_) queue.in_run |= queue.cursor >= read_to_;
-  bool wanted = true;
   for (const JudgedRecord& judged : *records) {
     read_to_ = Offset{judged.at.value + 1};
-    if (judged.verdict == Verdict::Valid && !(wanted = route_read(judged))) break;
+    if (judged.verdict == Verdict::Valid && !route_read(judged)) break;
   }
   for (QueueSlot slot : slots()) {
     if (Queue* each = queue(slot)) flush(*each);
   }
+  // A reader that nobody waits for must go: at the end of the log it would wait for ever, and the next queue
+  // that falls behind with it.
+  bool wanted = std::any_of(queues_.begin(), queues_.end(), [&](const auto& it) {
+    return it.second.in_run && is_behind(it.second) && can_send(it.second);
+  });
   if (wanted && !failed_) return read_more();
   reader_.reset();
   pump();

@@ -52,7 +52,8 @@ Status Region::on_record(Offset at, const WalRecord& record, const ReaderState& 
   TM_TRY(durable_.apply(*applied, after, rows_));
   if (headline(durable_) != before) out.status_changed = true;
   out.applied.push_back(std::move(*applied));
-  if (owner_) owner_->on_applied(at, out);
+  // Another's record, such as a fence, may lie where ours was to lie: it acknowledges nothing.
+  if (own) owner_->on_applied(at, out);
   return {};
 }
 

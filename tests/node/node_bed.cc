@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -14,8 +16,10 @@ namespace tidemark {
 // ---- a view manager ----------------------------------------------------------------------------------
 
 PlainViewManager::PlainViewManager(SimNetwork& network, CoordinationTree& tree, Scheduler& scheduler,
-                                   const std::string& name)
-    : coordination_(tree, scheduler, Random(XXH3_64bits(name.data(), name.size()))),
+                                   const std::string& name, RingOwner owner)
+    : name_(name),
+      owner_(std::move(owner)),
+      coordination_(tree, scheduler, Random(XXH3_64bits(name.data(), name.size()))),
       transport_(network.connect(Address{name}, scheduler)) {
   transport_->set_handlers({[this](const Address& from, MessagePtr message) { on_message(from, *message); },
                             [](const Address&) {}});
@@ -56,34 +60,35 @@ void PlainViewManager::on_records(const Address& from, const pb::QueueRecords& r
   QueueName name{records.region(), records.incarnation(), records.epoch()};
   auto found = queues_.find(name);
   if (found == queues_.end()) return;
-  const Queue& queue = found->second;
-  Position end;
+  Generation generation = found->second.generation;
+  std::map<ShardId, Position> committed;
   for (const pb::QueueEntry& entry : records.entries()) {
-    Position at{queue.generation, Offset{entry.offset()}, 0};
+    Position at{generation, Offset{entry.offset()}, 0};
     ChangeReader reader(entry.changes());
     for (Change change; reader.next(change);) {
       ShardId lane = kBedShards.shard_of(change.hash);
       if (newest_[lane] != name || at < next_[lane]) continue;  // Not its, or seen before.
       seen_[lane].push_back({at, std::string(change.after.value_or("gone"))});
     }
-    end = entry.has_seal() ? Position{Generation{entry.seal().generation()}, Offset{0}, 0}
-                           : Position{queue.generation, Offset{entry.offset() + 1}, 0};
+    Position end{generation, Offset{entry.offset() + 1}, 0};
+    if (entry.has_seal()) end = {Generation{entry.seal().generation()}, Offset{0}, 0};
+    std::vector<ShardId> gone;
     for (auto& [lane, of] : newest_) {
-      if (of == name) next_[lane] = std::max(next_[lane], end);
+      if (of != name) continue;
+      committed[lane] = next_[lane] = std::max(next_[lane], end);
+      if (entry.has_cut() && owner_(entry.cut().ring_version(), lane) != name_) gone.push_back(lane);
     }
+    for (ShardId lane : gone) newest_.erase(lane);
   }
-  if (!commits) return;
+  if (!commits || committed.empty()) return;
   auto report = std::make_shared<pb::Message>();
   report->mutable_committed()->set_region(records.region());
-  for (ShardRange lanes : queue.lanes) {
-    for (ShardId lane = lanes.begin; lane < lanes.end; ++lane.value) {
-      if (newest_[lane] != name) continue;
-      pb::LaneRun& run = *report->mutable_committed()->add_lanes();
-      *run.mutable_lanes() = to_pb(ShardRange{lane, ShardId{lane.value + 1}});
-      *run.mutable_position() = to_pb(end);
-    }
+  for (const auto& [lane, position] : committed) {
+    pb::LaneRun& run = *report->mutable_committed()->add_lanes();
+    *run.mutable_lanes() = to_pb(ShardRange{lane, ShardId{lane.value + 1}});
+    *run.mutable_position() = to_pb(position);
   }
-  if (report->committed().lanes_size() > 0) transport_->send(from, std::move(report));
+  transport_->send(from, std::move(report));
 }
 
 // ---- nodes -------------------------------------------------------------------------------------------
@@ -316,7 +321,14 @@ void NodeBed::set_ring(const std::vector<std::string>& members_by_shard) {
 // ---- view managers -----------------------------------------------------------------------------------
 
 PlainViewManager& NodeBed::start_view_manager(const std::string& name) {
-  view_managers_[name] = std::make_unique<PlainViewManager>(network, tree, scheduler, name);
+  auto owner = [this](uint64_t version, ShardId lane) {
+    if (ring_.ring().version() == version) return ring_.ring().members(static_cast<int>(lane.value));
+    for (const pb::Ring& ring : ring_.previous()) {
+      if (ring.version() == version) return ring.members(static_cast<int>(lane.value));
+    }
+    return std::string();
+  };
+  view_managers_[name] = std::make_unique<PlainViewManager>(network, tree, scheduler, name, owner);
   return *view_managers_[name];
 }
 
@@ -395,6 +407,31 @@ bool NodeBed::run_until(const std::function<bool()>& condition) {
     if (scheduler.now() > end || !scheduler.run_one()) return false;
   }
   return true;
+}
+
+std::string NodeBed::describe() {
+  std::ostringstream out;
+  out << "map " << map_.version() << "\n";
+  for (auto& [name, process] : nodes_) {
+    for (RegionId id : process->node->regions().held()) {
+      RegionReplica& replica = *process->node->region(id);
+      const RegionState& state = replica.state();
+      out << name << " region " << id << " " << state.identity().shards << " generation "
+          << state.identity().generation << " next " << state.reader().next << " ring " << state.ring() << "/"
+          << state.ring_acknowledged() << (replica.owning() ? " owning" : "")
+          << (replica.sealed() ? " sealed" : "");
+      if (auto figures = replica.queue_figures()) {
+        out << " queues " << figures->queues << " lanes waiting " << figures->lanes_waiting << " messages "
+            << figures->messages;
+      }
+      for (const LaneRun& run : state.committed().cover(state.identity().shards)) {
+        out << " " << run.lanes << run.position;
+      }
+      out << "\n";
+    }
+  }
+  for (const std::string& text : said) out << text << "\n";
+  return out.str();
 }
 
 bool NodeBed::owns(const std::string& name, uint64_t region) {

@@ -50,8 +50,11 @@ class NoArithmetic : public RowArithmetic {
 // A view manager without views: it takes what it is sent, remembers it and commits it at once.
 class PlainViewManager {
  public:
-  PlainViewManager(SimNetwork& network, CoordinationTree& tree, Scheduler& scheduler,
-                   const std::string& name);
+  // Whose a lane is by a ring: at a cut that gives it to another, its responsibility ends.
+  using RingOwner = std::function<std::string(uint64_t ring, ShardId lane)>;
+
+  PlainViewManager(SimNetwork& network, CoordinationTree& tree, Scheduler& scheduler, const std::string& name,
+                   RingOwner owner);
 
   struct Seen {
     Position at;  // Of the record.
@@ -75,6 +78,8 @@ class PlainViewManager {
   void on_open(const Address& from, const pb::QueueOpen& open);
   void on_records(const Address& from, const pb::QueueRecords& records);
 
+  std::string name_;
+  RingOwner owner_;
   MemoryCoordination coordination_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Registration> registration_;
@@ -141,6 +146,8 @@ class NodeBed {
   // False: it did not come to hold within a minute of virtual time.
   bool run_until(const std::function<bool()>& condition);
   bool owns(const std::string& name, uint64_t region);
+  // Where every region of every node stands, for people who look at a failure.
+  std::string describe();
   const pb::RegionStatus& status(const std::string& node, uint64_t region) {
     return statuses_[{node, region}];
   }
