@@ -101,16 +101,6 @@ Step join(const Situation& now, StepKind kind, const pb::RegionEntry& entry, con
   return step;
 }
 
-// Would the region still be safe without this replica?
-bool can_spare(const Situation& now, const pb::RegionEntry& entry, const std::string& node) {
-  if (node == entry.owner()) return false;
-  for (const auto& replica : entry.replicas())
-    if (replica.node() != node && now.is_node_alive(replica.node()) &&
-        now.has_checkpoint(entry, replica.node()))
-      return true;
-  return false;
-}
-
 // Replicas that would remain, stay, are alive and have a checkpoint.
 size_t remaining(const Situation& now, const pb::RegionEntry& entry, const std::string& without) {
   size_t count = 0;
@@ -122,6 +112,15 @@ size_t remaining(const Situation& now, const pb::RegionEntry& entry, const std::
   return count;
 }
 
+// How many must remain without one that is away. One would be enough for what has been acknowledged; but it
+// may be about to fail, and its last report be the last that is heard of it.
+size_t enough_without_absent(const Situation& now) {
+  const auto& nodes = now.facts.wishes.nodes();
+  auto staying = static_cast<size_t>(
+      std::count_if(nodes.begin(), nodes.end(), [](const auto& wish) { return !wish.leaving(); }));
+  return std::min<size_t>({2, std::max(1u, now.facts.wishes.replicas()), staying});
+}
+
 // A replica that the region can do without: the leaving and the long absent first, then the one on the node
 // with the most.
 std::string spare_replica(const Situation& now, const pb::RegionEntry& entry, const Targets& targets) {
@@ -131,9 +130,10 @@ std::string spare_replica(const Situation& now, const pb::RegionEntry& entry, co
   size_t best_load = 0;
   for (const auto& replica : entry.replicas()) {
     const std::string& node = replica.node();
-    if (!can_spare(now, entry, node) || (wanted.contains(node) && is_good(now, node))) continue;
-    if (!is_good(now, node) && !now.is_node_alive(node)) return node;
+    if (node == entry.owner() || (wanted.contains(node) && is_good(now, node))) continue;
     size_t needed = follows ? wanted.size() : now.wanted_replicas();
+    if (!now.is_node_alive(node) && !is_good(now, node))
+      needed = std::max<size_t>(1, enough_without_absent(now));
     if (remaining(now, entry, node) < needed) continue;
     if (!is_good(now, node)) return node;
     if (now.replicas_on(node) > best_load) {

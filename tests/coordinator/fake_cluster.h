@@ -133,6 +133,9 @@ class FakeCluster {
   FakeCoordinator& add_coordinator(const std::string& name);
   FakeNode& add_node(const std::string& name);
   FakeViewManager& add_view_manager(const std::string& name, bool standby = false);
+  void add_view_manager_if_new(const std::string& name, bool standby) {
+    if (!view_managers.contains(name)) add_view_manager(name, standby);
+  }
   FakeNode& node(const std::string& name) { return *nodes.at(name); }
   void kill(const std::string& name);
   void lose_disk(const std::string& name);
