@@ -215,4 +215,14 @@ bool Situation::follows_another(uint64_t region) const {
   return false;
 }
 
+bool Situation::is_spoken_for(uint64_t region) const {
+  for (const auto& operation : facts.operations.running()) {
+    bool steers = operation.kind() == pb::Operation::MOVE_REGION ||
+                  operation.kind() == pb::Operation::SPLIT_REGION ||
+                  operation.kind() == pb::Operation::MERGE_REGIONS;
+    if (steers && std::count(operation.regions().begin(), operation.regions().end(), region) > 0) return true;
+  }
+  return false;
+}
+
 }  // namespace tidemark

@@ -141,6 +141,8 @@ class Situation {
   const pb::Operation* operation(uint64_t id) const;
   // Of a running MERGE_REGIONS: the region whose replicas follow those of the first.
   bool follows_another(uint64_t region) const;
+  // An operator has said where it goes, or what becomes of it: balancing leaves it alone.
+  bool is_spoken_for(uint64_t region) const;
 
  private:
   Micros since(const std::map<std::string, Micros>& absent, const std::string& member) const;

@@ -59,7 +59,7 @@ MaybeStep wish_node(const Situation& now) {
 MaybeStep notice_node_death(const Situation& now) {
   for (const auto& wish : now.facts.wishes.nodes()) {
     const std::string& node = wish.name();
-    if (now.is_node_alive(node) || !is_in_map(now, node)) continue;
+    if (now.is_node_alive(node) || now.replicas_on(node) == 0) continue;
     if (now.running(pb::Operation::RECOVER_NODE, node)) continue;
     Step step = begin_step(now, StepKind::NoticeNodeDeath, node + " is gone");
     add_operation(step.after, pb::Operation::RECOVER_NODE, node, now);
@@ -116,7 +116,7 @@ std::optional<OwnerMove> next_owner_move(const Situation& now, const std::string
     std::tuple<bool, size_t> best_rank;
     for (const auto* entry : now.live_regions()) {
       size_t owned = now.owned_by(entry->owner());
-      if (!now.is_idle(*entry) || entry->owner() == to || now.follows_another(entry->region())) continue;
+      if (!now.is_idle(*entry) || entry->owner() == to || now.is_spoken_for(entry->region())) continue;
       if (owned <= share(entry->owner())) continue;
       std::tuple rank{now.has_checkpoint(*entry, to), owned - share(entry->owner())};
       if (!best || rank > best_rank) std::tie(best, best_rank) = std::tuple(entry, rank);

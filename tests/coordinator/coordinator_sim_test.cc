@@ -2,6 +2,7 @@
 // all at once. Then the faults end, and everything must end, too (P2, P3).
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "tests/coordinator/fake_cluster.h"
@@ -60,7 +61,10 @@ class History {
       last_ = now;
       check_facts(step.after, {});
       check_logs(step);
-      ++steps_;
+      ASSERT_LT(++steps_, kStepsMax) << "steps that undo each other: " << to_string(step.kind);
+      if (std::getenv("TIDEMARK_TRACE"))
+        std::fprintf(stderr, "%8ld %s: %s\n", static_cast<long>(cluster_.world.now().value),
+                     to_string(step.kind), step.what.c_str());
     };
   }
 
@@ -73,6 +77,7 @@ class History {
     }
     heal();
     cluster_.run_for(Micros{5'000'000});  // Until everyone has registered again.
+    if (testing::Test::HasFatalFailure()) return;
     EXPECT_TRUE(cluster_.run_until_quiet()) << cluster_.why_not_quiet();
     check_end();
   }
@@ -269,6 +274,7 @@ class History {
     }
   }
 
+  static constexpr size_t kStepsMax = 2000;
   Random random_;
   FakeCluster cluster_;
   ClusterFacts last_;
