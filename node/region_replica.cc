@@ -7,6 +7,11 @@
 #include "proto/convert.h"
 
 namespace tidemark {
+namespace {
+
+constexpr Micros kTickMin{500};
+
+}  // namespace
 
 RegionReplica::RegionReplica(ReplicaContext context, RegionState state, Origin origin, Listener listener)
     : context_(context),
@@ -329,7 +334,8 @@ void RegionReplica::schedule_timer() {
   std::optional<Micros> next = region_.next_tick();
   if (!next || (timer_at_ && *timer_at_ <= *next)) return;
   timer_at_ = next;
-  Micros delay{std::max<int64_t>(0, next->value - scheduler_.now().value)};
+  // A tick that is due but could do nothing must not keep the loop busy.
+  Micros delay{std::max(kTickMin.value, next->value - scheduler_.now().value)};
   scheduler_.post_after(delay, [this, at = *next] {
     if (timer_at_ != at) return;  // An earlier one was set meanwhile.
     timer_at_.reset();

@@ -1,6 +1,7 @@
 #include "node/queue/region_queues.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/assert.h"
 
@@ -163,7 +164,9 @@ bool RegionQueues::must_move(ShardId lane, const Lane& at, MemberIndex target, P
 void RegionQueues::activate() {
   activate_ = false;
   lanes_unsettled_ = 0;
-  std::map<std::pair<MemberIndex, uint8_t>, std::vector<LaneRun>> opening;
+  // Lanes that start before and after a cut do not share a queue: the cut would go through it, and a view
+  // manager would take it for the end of lanes that had it behind them.
+  std::map<std::tuple<MemberIndex, uint8_t, RingVersion>, std::vector<LaneRun>> opening;
   auto alive = [this](MemberIndex member) { return is_alive(member); };
   Generation own_generation = state_.identity().generation;
   for (const LaneRun& run : state_.committed().cover(state_.identity().shards)) {
@@ -177,7 +180,7 @@ void RegionQueues::activate() {
         feeds_[at.feed].feed->close_lanes({lane, ShardId{lane.value + 1}}, StreamFeed::Tell::Yes);
         at = {target, feed.value_or(0), std::nullopt};
         if (target != 0) {
-          std::vector<LaneRun>& lanes = opening[{target, *feed}];
+          std::vector<LaneRun>& lanes = opening[{target, *feed, view.at_committed}];
           if (!lanes.empty() && lanes.back().lanes.end == lane && lanes.back().position == committed) {
             ++lanes.back().lanes.end.value;
           } else {
@@ -189,7 +192,7 @@ void RegionQueues::activate() {
       lanes_unsettled_ += settled ? 0 : 1;
     }
   }
-  for (auto& [to, lanes] : opening) open_lanes(to.first, to.second, std::move(lanes));
+  for (auto& [to, lanes] : opening) open_lanes(std::get<0>(to), std::get<1>(to), std::move(lanes));
   gather_small_queues();
   drop_passed_feeds();
 }

@@ -183,7 +183,7 @@ TEST(StorageNodeSim, NothingAcknowledgedIsLostWhateverHappens) {
   const char* only = std::getenv("TIDEMARK_SEED");
   const char* count = std::getenv("TIDEMARK_SEEDS");
   uint64_t first = only ? std::stoull(only) : 0;
-  uint64_t last = only ? first : (count ? std::stoull(count) : 40) - 1;
+  uint64_t last = only ? first : (count ? std::stoull(count) : 120) - 1;
   for (uint64_t seed = first; seed <= last; ++seed) {
     SCOPED_TRACE("again: TIDEMARK_SEED=" + std::to_string(seed));
     World world(seed);
