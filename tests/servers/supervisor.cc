@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 
 #include "tests/servers/logs.h"
 
@@ -128,9 +129,11 @@ TemporaryDirectory::TemporaryDirectory(const std::string& name)
 }
 
 TemporaryDirectory::~TemporaryDirectory() {
-  // Failed(): also of earlier tests, since a server may be shared by the tests of a program.
+  // Failed(): also of earlier tests, since a server may be shared by the tests of a program. An exception on
+  // its way to GoogleTest is a failure that it does not know of yet.
   auto& supervisor = Supervisor::instance();
-  if (::testing::UnitTest::GetInstance()->Failed()) keep_logs(path_, supervisor.kept_logs(), name_);
+  const bool failed = ::testing::UnitTest::GetInstance()->Failed() || std::uncaught_exceptions() > 0;
+  if (failed) keep_logs(path_, supervisor.kept_logs(), name_);
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
   try {
