@@ -1,0 +1,186 @@
+// Joins: both sides are kept, re-keyed by the join key, in one region; a change of one comes with the matches
+// of the other.
+#include <algorithm>
+
+#include "base/assert.h"
+#include "sql/plan/expressions.h"
+#include "sql/plan/view_planner.h"
+
+namespace tidemark::sql {
+
+struct ViewPlanner::Side {
+  Stream stream;
+  std::vector<ExpressionPtr> keys;  // Of the join, over the stream's source.
+  ExpressionPtr condition;          // Rows that do not pass have no partner.
+  TableId table;
+  std::vector<int> columns;    // Where each column of the stream is in the side's table; -1: nowhere.
+  std::vector<int> identity;   // And what identifies its rows.
+  std::vector<SqlType> types;  // Of the side's columns.
+};
+
+namespace {
+
+enum class Uses : uint8_t { Neither, Left, Right, Both };
+
+Uses uses_of(const Expression& expression, int left_columns) {
+  bool left = false, right = false;
+  for_each_column(expression, [&](int column) { (column < left_columns ? left : right) = true; });
+  return left && right ? Uses::Both : left ? Uses::Left : right ? Uses::Right : Uses::Neither;
+}
+
+}  // namespace
+
+ViewPlanner::BoundStreams ViewPlanner::join(const Relation& relation, const Needed& needed) {
+  const Relation &left_input = *relation.inputs[0], &right_input = *relation.inputs[1];
+  const size_t left_count = left_input.columns.size();
+  Needed below = needed;
+  if (relation.condition) {
+    for_each_column(std::as_const(*relation.condition),
+                    [&](int column) { below[static_cast<size_t>(column)] = true; });
+  }
+  const auto middle = below.begin() + static_cast<std::ptrdiff_t>(left_count);
+  Side left, right;
+  TM_SQL_ASSIGN(left.stream, simple_stream(left_input, Needed(below.begin(), middle)));
+  TM_SQL_ASSIGN(right.stream, simple_stream(right_input, Needed(middle, below.end())));
+
+  std::vector<ExpressionPtr> conjuncts, residual;
+  if (relation.condition) split_conjuncts(clone(*relation.condition), conjuncts);
+  const int split = static_cast<int>(left_count);
+  auto of_left = [&](const Expression& e) { return substitute(e, left.stream.columns); };
+  auto of_right = [&](const Expression& e) { return substitute(*shifted(e, -split), right.stream.columns); };
+  for (ExpressionPtr& conjunct : conjuncts) {
+    const Uses uses = uses_of(*conjunct, split);
+    if (uses == Uses::Both && conjunct->kind == ExpressionKind::Call && conjunct->function->name == "=" &&
+        conjunct->args[0]->type.kind == conjunct->args[1]->type.kind) {
+      const Expression *a = conjunct->args[0].get(), *b = conjunct->args[1].get();
+      if (uses_of(*a, split) == Uses::Right) std::swap(a, b);
+      if (uses_of(*a, split) == Uses::Left && uses_of(*b, split) == Uses::Right) {
+        left.keys.push_back(of_left(*a));
+        right.keys.push_back(of_right(*b));
+        continue;
+      }
+    }
+    if (uses == Uses::Right) {
+      right.condition = both(std::move(right.condition), of_right(*conjunct));
+    } else if (uses == Uses::Both) {
+      residual.push_back(std::move(conjunct));
+    } else {
+      left.condition = both(std::move(left.condition), of_left(*conjunct));
+    }
+  }
+  if (left.keys.empty()) {
+    return refuse("a join in a materialized view needs an equality between its two sides",
+                  "Add a condition such as a.id = b.a_id.");
+  }
+  const bool outer = relation.join == RelationJoin::Left;
+  if (outer && !residual.empty()) {
+    return refuse("a left join in a materialized view takes only equalities between its two sides",
+                  "Compute the condition in a view of one side, or use an inner join.");
+  }
+  return make_join(std::move(left), std::move(right), outer, join_conjuncts(std::move(residual)));
+}
+
+// The side's table: join key, then what identifies the row, then the other columns that somebody needs.
+TableId ViewPlanner::make_side(Side& side) {
+  side.table = take_id();
+  TableBuilder table(side.table, pb::AUXILIARY, pb::JOIN_SIDE);
+  for (const ExpressionPtr& key : side.keys) {
+    table.distribute(table.add("join", key->type, clone(*key), true));
+  }
+  for (const ExpressionPtr& part : side.stream.identity) {
+    side.identity.push_back(table.find_or_add("key", *part));
+    if (!table.in_key(side.identity.back())) table.cluster(side.identity.back());
+  }
+  for (const ExpressionPtr& column : side.stream.columns) {
+    side.columns.push_back(column ? table.find(*column) : -1);
+    if (column && side.columns.back() < 0) {
+      side.columns.back() = table.add("column", column->type, clone(*column), true);
+    }
+  }
+  for (int i = 0; i < table.definition().columns_size(); ++i) side.types.push_back(table.column(i)->type);
+  SinkPlan sink;
+  sink.table = side.table;
+  sink.columns = table.take_expressions();
+  sink.key_columns_not_null = static_cast<uint32_t>(side.keys.size());
+  add_table(table);
+
+  Stream stream;
+  stream.table = side.stream.table;
+  if (side.stream.filter) stream.filter = clone(*side.stream.filter);
+  if (side.condition) stream.filter = both(std::move(stream.filter), clone(*side.condition));
+  stream.identity = clone_all(side.stream.identity);
+  add_flow(std::move(stream), std::move(sink));
+  return side.table;
+}
+
+ViewPlanner::BoundStreams ViewPlanner::make_join(Side left, Side right, bool outer, ExpressionPtr residual) {
+  make_side(left);
+  make_side(right);
+  tables_[left.table.value].set_partner(right.table.value);
+  tables_[right.table.value].set_partner(left.table.value);
+  const int width = static_cast<int>(left.types.size());
+  auto left_column = [&](int i) { return make_column(i, left.types[static_cast<size_t>(i)]); };
+  auto right_column = [&](int i) { return make_column(width + i, right.types[static_cast<size_t>(i)]); };
+
+  auto pairs = [&] {
+    Stream stream;
+    stream.left = left.table;
+    stream.right = right.table;
+    stream.outer = outer;
+    for (int i : left.columns) stream.columns.push_back(i < 0 ? nullptr : left_column(i));
+    for (int i : right.columns) stream.columns.push_back(i < 0 ? nullptr : right_column(i));
+    for (int i : left.identity) stream.identity.push_back(left_column(i));
+    for (int i : right.identity) stream.identity.push_back(right_column(i));
+    stream.identity_distribution = stream.identity.size();
+    // The same two rows may meet under another key later, from another lane: the key tells them apart.
+    for (size_t i = 0; i < left.keys.size(); ++i) stream.identity.push_back(left_column(static_cast<int>(i)));
+    if (residual) stream.filter = substitute(*residual, stream.columns);
+    return stream;
+  };
+  Streams out;
+  out.push_back(pairs());
+  out.back().source = FlowSource::Join;
+  if (!outer) return out;
+
+  // Left rows that can have no partner do not go through the side: NULL keys would all meet in one place.
+  ExpressionPtr without = nullptr;
+  auto or_else = [&](ExpressionPtr more) {
+    if (!without) {
+      without = std::move(more);
+      return;
+    }
+    std::vector<ExpressionPtr> args;
+    args.push_back(std::move(without));
+    args.push_back(std::move(more));
+    without = make_operation(ExpressionKind::Or, SqlType::of(TypeKind::Boolean), std::move(args), -1);
+  };
+  auto test = [&](ExpressionKind kind, const Expression& of, bool negated) {
+    std::vector<ExpressionPtr> args;
+    args.push_back(clone(of));
+    ExpressionPtr made = make_operation(kind, SqlType::of(TypeKind::Boolean), std::move(args), -1);
+    made->negated = negated;
+    return made;
+  };
+  for (const ExpressionPtr& key : left.keys) or_else(test(ExpressionKind::IsNull, *key, false));
+  if (left.condition) or_else(test(ExpressionKind::IsTruth, *left.condition, true));
+  out.push_back(pairs());
+  Stream& alone = out.back();
+  alone.source = FlowSource::LeftOnly;
+  // Its join key may change with the row: what identifies it is the left row alone.
+  alone.identity.resize(left.identity.size());
+  alone.identity_distribution = alone.identity.size();
+  alone.table = left.stream.table;
+  alone.input_filter = both(left.stream.filter ? clone(*left.stream.filter) : nullptr, std::move(without));
+  alone.inputs.resize(left.types.size());
+  for (size_t i = 0; i < left.columns.size(); ++i) {
+    if (left.columns[i] >= 0)
+      alone.inputs[static_cast<size_t>(left.columns[i])] = clone(*left.stream.columns[i]);
+  }
+  for (size_t i = 0; i < left.identity.size(); ++i) {
+    alone.inputs[static_cast<size_t>(left.identity[i])] = clone(*left.stream.identity[i]);
+  }
+  for (size_t i = 0; i < left.keys.size(); ++i) alone.inputs[i] = clone(*left.keys[i]);
+  return out;
+}
+
+}  // namespace tidemark::sql

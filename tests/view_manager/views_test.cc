@@ -1,0 +1,262 @@
+// Views of the supported language, kept up to date by plans and operators, against their queries.
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "tests/view_manager/flow_world.h"
+
+namespace tidemark {
+namespace {
+
+class ViewsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    world_.create_table("orders", {{"id", "bigint"},
+                                   {"customer", "integer"},
+                                   {"amount", "numeric(12,2)"},
+                                   {"kind", "text"},
+                                   {"parent", "bigint"}});
+    world_.create_table("customers", {{"id", "integer"}, {"name", "text"}, {"city", "text"}});
+  }
+
+  void view(const std::string& sql) {
+    std::string refused = world_.create_view("create materialized view " + sql);
+    ASSERT_EQ(refused, "") << sql;
+  }
+
+  // Random writes to both tables, with NULLs, and every view checked after each.
+  void churn(uint64_t seed, int steps = 250) {
+    Random random(seed);
+    auto or_null = [&](std::string text, double chance) { return random.chance(chance) ? "NULL" : text; };
+    for (int i = 0; i < steps; ++i) {
+      if (random.chance(0.3)) {
+        std::string id = std::to_string(random.between(1, 6));
+        if (random.chance(0.3)) {
+          world_.erase("customers", id);
+        } else {
+          world_.upsert("customers", {id, "name" + std::to_string(random.between(1, 4)),
+                                      or_null("city" + std::to_string(random.between(1, 3)), 0.2)});
+        }
+      } else {
+        std::string id = std::to_string(random.between(1, 12));
+        if (random.chance(0.25)) {
+          world_.erase("orders", id);
+        } else {
+          world_.upsert("orders", {id, or_null(std::to_string(random.between(1, 6)), 0.15),
+                                   or_null(std::to_string(random.between(-5, 5)) + "." +
+                                               std::to_string(random.between(10, 99)),
+                                           0.15),
+                                   or_null("k" + std::to_string(random.between(1, 3)), 0.1),
+                                   or_null(std::to_string(random.between(1, 12)), 0.4)});
+        }
+      }
+      std::string difference = world_.check();
+      ASSERT_EQ(difference, "") << "step " << i;
+    }
+  }
+
+  FlowWorld world_;
+};
+
+TEST_F(ViewsTest, SelectProjectComputed) {
+  view("v as select id, amount * 2 as twice, upper(kind) as k from orders where amount > 0");
+  view("w as select kind, id from orders where kind = 'k1' or customer is null");
+  churn(1);
+}
+
+TEST_F(ViewsTest, ReadsByAnotherKey) {
+  view("v with (distribute_by = 'customer') as select customer, id, amount from orders");
+  const pb::TableDefinition* table = world_.find("v");
+  ASSERT_EQ(table->distribution_size(), 1);
+  EXPECT_EQ(table->columns(static_cast<int>(table->distribution(0))).name(), "customer");
+  view("w with (distribute_by = 'n') as select customer, count(*) as n from orders group by customer");
+  churn(2);
+}
+
+TEST_F(ViewsTest, CountSumAverageWithFilter) {
+  view(
+      "v as select customer, count(*) as n, count(amount) as c, sum(amount) as s, avg(amount) as a, "
+      "sum(id) as ids, avg(id) as mean, count(*) filter (where kind = 'k1') as k1, "
+      "sum(amount) filter (where amount > 0) as gains, bool_and(amount > 0) as all_gain, "
+      "bool_or(amount > 0) as some_gain from orders group by customer");
+  view("w as select kind, sum(amount) from orders where customer > 2 group by kind");
+  churn(3);
+}
+
+TEST_F(ViewsTest, MinMaxCountDistinctSeveralAtOnce) {
+  view(
+      "v as select customer, min(amount) as lo, max(amount) as hi, count(distinct kind) as kinds, "
+      "max(kind) as k, min(kind) filter (where amount > 0) as g, count(*) as n from orders group by "
+      "customer");
+  churn(4);
+}
+
+TEST_F(ViewsTest, HavingHidesRowsThatComeBack) {
+  view(
+      "v as select customer, sum(amount) as s from orders group by customer having count(*) > 1 and "
+      "sum(amount) > 0");
+  view("w as select count(*) as visible from v");
+  churn(5);
+}
+
+TEST_F(ViewsTest, AGlobalAggregateOverNothingIsOneRow) {
+  view("v as select count(*) as n, sum(amount) as s, max(kind) as m from orders");
+  EXPECT_EQ(world_.read("v"), std::vector<std::string>{"0|NULL|NULL"});
+  view("w as select n, count(*) as times from v group by n");
+  EXPECT_EQ(world_.read("w"), std::vector<std::string>{"0|1"});
+  churn(6);
+}
+
+TEST_F(ViewsTest, DistinctRows) {
+  view("v as select distinct customer, kind from orders");
+  churn(7);
+}
+
+TEST_F(ViewsTest, InnerJoinWithResidualCondition) {
+  view(
+      "v as select o.id, c.name, o.amount from orders o join customers c on o.customer = c.id "
+      "and (o.kind = 'k1' or c.city = 'city1') where o.amount > -3");
+  view(
+      "w as select o.id as oid, c.id as cid from orders o, customers c where o.customer = c.id and o.id > "
+      "c.id");
+  churn(8);
+}
+
+TEST_F(ViewsTest, LeftJoin) {
+  view("v as select o.id, c.name, o.amount from orders o left join customers c on o.customer = c.id");
+  view(
+      "w as select o.id, c.city from orders o left join customers c on o.customer = c.id and c.city = "
+      "'city1' "
+      "and o.kind = 'k1'");
+  view("x as select o.id from orders o left join customers c on o.customer = c.id where c.id is null");
+  churn(9);
+}
+
+TEST_F(ViewsTest, SelfJoin) {
+  view("v as select a.id as child, b.id as parent, b.kind from orders a join orders b on a.parent = b.id");
+  churn(10);
+}
+
+TEST_F(ViewsTest, AggregateOverJoinAndJoinOfAggregate) {
+  view(
+      "v as select c.city, count(*) as n, sum(o.amount) as s, max(o.amount) as m from orders o "
+      "join customers c on o.customer = c.id group by c.city");
+  view(
+      "w as select c.name, t.n from customers c join (select customer, count(*) as n from orders group by "
+      "customer) t "
+      "on t.customer = c.id");
+  view(
+      "x as select c.city, count(o.id) as n from customers c left join orders o on o.customer = c.id group "
+      "by c.city");
+  churn(11);
+}
+
+TEST_F(ViewsTest, ThreeWayJoin) {
+  view(
+      "v as select a.id, b.id as parent, c.name from orders a join orders b on a.parent = b.id "
+      "join customers c on b.customer = c.id");
+  churn(12);
+}
+
+TEST_F(ViewsTest, JoinsWithManyMatchesComeInPages) {
+  world_.store().matches_max = 2;
+  view("v as select o.id, c.name from orders o join customers c on o.customer = c.id");
+  view("w as select o.id, c.name from orders o left join customers c on o.customer = c.id");
+  churn(13);
+}
+
+TEST_F(ViewsTest, TopAndLatestPerGroup) {
+  view(
+      "v as select distinct on (customer) customer, id, amount from orders order by customer, amount desc, "
+      "id");
+  view("w as select id, amount from orders order by amount desc, id limit 3");
+  view(
+      "x as select customer, id, amount from (select customer, id, amount, row_number() over "
+      "(partition by customer order by amount desc, id) as rn from orders) t where rn <= 2");
+  churn(14);
+}
+
+TEST_F(ViewsTest, UnionAll) {
+  view("v as select id, kind as label from orders where amount > 0 union all select id, name from customers");
+  view(
+      "w as select label, count(*) as n from (select kind as label from orders union all select city from "
+      "customers) "
+      "t group by label");
+  view("x as select kind from orders union select city from customers");
+  churn(15);
+}
+
+TEST_F(ViewsTest, ViewsOverViewsOverViews) {
+  view("v as select customer, count(*) as n, sum(amount) as s from orders group by customer");
+  view("w as select n, count(*) as customers, max(s) as most from v group by n");
+  view("x as select w.n, w.customers, c.name from w join customers c on c.id = w.n");
+  view("y as select sum(customers) as total from x");
+  churn(16);
+}
+
+TEST_F(ViewsTest, AViewOverRowsThatAreThereIsFilledByPages) {
+  view("before as select customer, count(*) as n from orders group by customer");
+  churn(17, 60);
+  view("v as select customer, sum(amount) as s, min(amount) as m from orders group by customer");
+  view("w as select o.id, c.name from orders o left join customers c on o.customer = c.id");
+  view("x as select n, count(*) as times from before group by n");
+  view("y as select count(*) as n from orders");
+  EXPECT_EQ(world_.check(), "");
+  churn(18, 60);
+}
+
+TEST_F(ViewsTest, AnExpressionThatFailsIsInTheErrorSetUntilItsRowIsGone) {
+  view("v as select id, 10 / customer as share from orders");
+  view("w as select kind, sum(10 / customer) as s from orders group by kind");
+  world_.upsert("orders", {"1", "2", "1.00", "a", "NULL"});
+  world_.upsert("orders", {"2", "0", "1.00", "a", "NULL"});
+  EXPECT_EQ(world_.read("v"), std::vector<std::string>{"1|5"});
+  EXPECT_EQ(world_.read("w"), std::vector<std::string>{"a|5"});
+  EXPECT_EQ(world_.errors("v"), std::vector<std::string>{"22012|division by zero"});
+  EXPECT_EQ(world_.errors("w"), std::vector<std::string>{"22012|division by zero"});
+  world_.upsert("orders", {"2", "5", "1.00", "a", "NULL"});
+  EXPECT_EQ(world_.read("w"), std::vector<std::string>{"a|7"});
+  EXPECT_TRUE(world_.errors("v").empty());
+  EXPECT_TRUE(world_.errors("w").empty());
+  world_.upsert("orders", {"1", "0", "1.00", "a", "NULL"});
+  EXPECT_EQ(world_.errors("v").size(), 1u);
+  world_.erase("orders", "1");
+  EXPECT_TRUE(world_.errors("v").empty());
+  EXPECT_EQ(world_.read("v"), std::vector<std::string>{"2|2"});
+}
+
+TEST_F(ViewsTest, DroppedViewsGetNothing) {
+  view("v as select customer, count(*) as n from orders group by customer");
+  world_.upsert("orders", {"1", "2", "1.00", "a", "NULL"});
+  const uint64_t effects = world_.effects();
+  EXPECT_GT(effects, 0u);
+  world_.drop_view("v");
+  world_.upsert("orders", {"2", "2", "1.00", "a", "NULL"});
+  EXPECT_EQ(world_.effects(), effects);
+}
+
+TEST_F(ViewsTest, ViewsToldApartByAConstantAreFoundNotTried) {
+  for (int i = 0; i < 300; ++i) {
+    view("v" + std::to_string(i) + " as select id, amount from orders where kind = 'k" + std::to_string(i) +
+         "'");
+  }
+  world_.upsert("orders", {"1", "2", "1.00", "k7", "NULL"});
+  EXPECT_EQ(world_.effects(), 1u);
+  world_.upsert("orders", {"1", "2", "1.00", "k8", "NULL"});
+  EXPECT_EQ(world_.effects(), 3u);
+  EXPECT_EQ(world_.check(), "");
+}
+
+TEST_F(ViewsTest, WhatCanNotBeKeptIsRefused) {
+  auto refused = [&](const std::string& sql) {
+    return world_.create_view("create materialized view v as " + sql);
+  };
+  EXPECT_NE(refused("select sum(amount::double precision) from orders"), "");
+  EXPECT_NE(refused("select id, now() as t from orders"), "");
+  EXPECT_NE(refused("select o.id from orders o, customers c where o.id > c.id"), "");
+  EXPECT_NE(refused("select id from orders limit 3"), "");
+  EXPECT_NE(refused("select id, row_number() over (order by id) from orders"), "");
+  EXPECT_NE(refused("select sum(distinct amount) from orders"), "");
+}
+
+}  // namespace
+}  // namespace tidemark
