@@ -155,7 +155,10 @@ class FileLogReader final : public LogReader {
       cursor_ = read->cursor;
       done(std::move(read->entries));
     });
-    auto run = [stream = stream_, cursor = cursor_, bytes_max, deliver]() mutable {
+    // Weakly: the stream keeps what waits, also for a reader that is gone.
+    auto run = [weak = std::weak_ptr(stream_), cursor = cursor_, bytes_max, deliver]() mutable {
+      const auto stream = weak.lock();
+      if (stream == nullptr) return;
       auto entries = stream->read(cursor, bytes_max);
       deliver(std::make_shared<Read>(Read{cursor, std::move(entries)}));
     };
