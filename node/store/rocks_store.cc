@@ -80,6 +80,9 @@ rocksdb::Options database_options(const RocksStoreOptions& options,
   table.block_cache = cache;
   table.cache_index_and_filter_blocks = true;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  // In parts: a filter of a whole file may be larger than a shard of the cache, and is then read each time.
+  table.partition_filters = true;
+  table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
   out.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return out;
 }
@@ -213,7 +216,8 @@ RocksStore::~RocksStore() = default;
 Result<std::unique_ptr<RocksStore>> RocksStore::open(RocksStoreOptions options, Scheduler& scheduler) {
   TM_ASSERT(options.on_unreadable != nullptr);
   TM_TRY(check_identity(options));
-  std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(options.block_cache_bytes);
+  constexpr int kCacheShardBits = 1;  // One loop reads; only compaction competes with it.
+  std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(options.block_cache_bytes, kCacheShardBits);
   rocksdb::DB* raw = nullptr;
   rocksdb::Status opened = rocksdb::DB::Open(database_options(options, cache),
                                              (fs::path(options.directory) / "rows").string(), &raw);
