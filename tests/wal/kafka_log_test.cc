@@ -170,7 +170,7 @@ TEST_F(KafkaLogTest, AFatalErrorOfTheClientCostsOneIncarnation) {
     if (one->wal->idle()) one->wal->open(MapVersion{1}, 10 + round);
     ASSERT_TRUE(loop_.run_until([&] { return one->wal->owning(); }));
     one->wal->append(RecordKind::Body, "after");
-    ASSERT_TRUE(loop_.run_until([&] { return one->bodies().back() == "after"; }));
+    ASSERT_TRUE(loop_.run_until([&] { return !one->bodies().empty() && one->bodies().back() == "after"; }));
   }
   EXPECT_TRUE(was_noticed("the producer failed and was made anew"));
   other->wal->append(RecordKind::Body, "x");
