@@ -15,6 +15,7 @@
 #include "node/region/overlay.h"
 #include "node/region/region.h"
 #include "node/region/replies.h"
+#include "proto/convert.h"
 #include "proto/operation.h"
 
 namespace tidemark {
@@ -60,6 +61,7 @@ class RegionOwner {
 
   void on_tick(RegionCommands& out);
   std::optional<Micros> next_tick() const;
+  size_t rows_in_flight() const { return overlay_.size(); }
 
  private:
   const RegionIdentity& identity() const { return durable_.identity(); }
@@ -94,6 +96,7 @@ class RegionOwner {
   const char* execute_one(const Operation& operation, uint32_t& rows);
   void mark(const pb::WriteRequest& request);
   pb::Message write_reply();
+  void add_tokens(PbLaneRuns& tokens) const;
   bool make_room_for_session();
 
   // ---- effects (owner_effects.cc)

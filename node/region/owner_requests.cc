@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint32_t kFresh = UINT32_MAX;  // Of rows affected: not executed yet.
 constexpr size_t kMarkBytes = 48;        // Of a request mark without its outcome, at most.
+constexpr int kTokenRunsMax = 16;
 
 constexpr const char* kDuplicateKey = "23505 duplicate key value violates unique constraint";
 constexpr const char* kRowChanged = "40001 could not serialize access due to concurrent update";
@@ -169,17 +170,23 @@ pb::Message RegionOwner::write_reply() {
     shards_.push_back(identity().shard_count.shard_of(operation.hash));
   }
   std::sort(shards_.begin(), shards_.end());
-  pb::Position position = to_pb(last_change());
-  pb::LaneRun* run = nullptr;
-  for (ShardId shard : shards_) {
-    if (run == nullptr || shard.value > run->lanes().end()) {
-      run = reply.add_tokens();
-      run->mutable_lanes()->set_begin(shard.value);
-      *run->mutable_position() = position;
-    }
-    run->mutable_lanes()->set_end(shard.value + 1);
-  }
+  add_tokens(*reply.mutable_tokens());
   return out;
+}
+
+// Of many lanes one run that covers them: waiting for a few more, of the same stream, costs little.
+void RegionOwner::add_tokens(PbLaneRuns& tokens) const {
+  pb::Position position = to_pb(last_change());
+  for (ShardId shard : shards_) {
+    bool joins =
+        !tokens.empty() && (shard.value <= tokens.rbegin()->lanes().end() || tokens.size() == kTokenRunsMax);
+    if (!joins) {
+      pb::LaneRun& run = *tokens.Add();
+      run.mutable_lanes()->set_begin(shard.value);
+      *run.mutable_position() = position;
+    }
+    tokens.rbegin()->mutable_lanes()->set_end(shard.value + 1);
+  }
 }
 
 void RegionOwner::on_open_session(const Asker& asker, const pb::OpenSessionRequest& request,

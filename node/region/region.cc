@@ -132,6 +132,10 @@ std::optional<Micros> Region::next_tick() const {
   return owner_ ? owner_->next_tick() : std::nullopt;
 }
 
+size_t Region::rows_in_flight() const {
+  return owner_ ? owner_->rows_in_flight() : 0;
+}
+
 pb::RegionStatus Region::status() const {
   pb::RegionStatus out;
   out.set_region(durable_.identity().region.value);

@@ -101,6 +101,8 @@ class Region {
 
   const RegionState& state() const { return durable_; }  // As of the last record applied.
   bool owning() const { return owner_ != nullptr; }
+  // Rows that run ahead of the log, in memory only.
+  size_t rows_in_flight() const;
   // Without figures of queues, checkpoints and membership, which are the node's.
   pb::RegionStatus status() const;
 

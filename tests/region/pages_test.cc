@@ -56,9 +56,10 @@ class Joins : public ::testing::Test {
     return make_batch(kShards.all(), {{shards(0, 1), prev, pos(95, ++sent_)}}, effects);
   }
   // The changes of sides in records from `from` on.
-  std::vector<SeenChange> seen(size_t from) {
+  std::vector<SeenChange> seen(size_t from) { return seen(rig_, from); }
+  std::vector<SeenChange> seen(const Rig& rig, size_t from) {
     std::vector<SeenChange> out;
-    std::vector<pb::RecordBody> bodies = rig_.bodies();
+    std::vector<pb::RecordBody> bodies = rig.bodies();
     for (size_t i = from; i < bodies.size(); ++i) {
       ChangeReader reader(bodies[i].has_commit() ? bodies[i].commit().changes()
                                                  : bodies[i].join_page().changes());
@@ -185,6 +186,43 @@ TEST_F(Joins, PagesGoOnAfterARestart) {
   std::set<int64_t> keys;
   for (const SeenChange& page : seen(from)) {
     for (const Cells& match : page.matches) EXPECT_TRUE(keys.insert(*match[1]).second);
+  }
+  EXPECT_EQ(keys.size(), 10u);
+}
+
+TEST_F(Joins, ChildrenOfASplitGoOnWithPendingPages) {
+  std::string rows;
+  for (int64_t i = 0; i < 10; ++i) rows += put(right_, {1, i, i});
+  rig_.apply(rows);
+  size_t from = rig_.bodies().size();
+  rig_.effects(batch(put(left_, {1, 10, 5})));
+  RegionFacts facts;
+  facts.map_version = MapVersion{2};
+  facts.child_generation = Generation{2};
+  facts.change.emplace();
+  facts.change->set_phase(pb::RegionChange::SPLIT_SEAL);
+  for (uint32_t half : {0u, 1u}) {
+    auto& child = *facts.change->add_children();
+    child.set_region(11 + half);
+    *child.mutable_shards() = to_pb(shards(half * 8, half * 8 + 8));
+  }
+  rig_.facts(facts);
+  rig_.settle();
+  ASSERT_EQ(rig_.state().pending_joins().size(), 1u);
+  std::set<int64_t> keys;
+  auto count = [&](const std::vector<SeenChange>& pages) {
+    for (const SeenChange& page : pages) {
+      for (const Cells& match : page.matches) EXPECT_TRUE(keys.insert(*match[1]).second);
+    }
+  };
+  count(seen(rig_, from));
+  EXPECT_LT(keys.size(), 10u);
+  for (uint64_t id : {11u, 12u}) {
+    Rig child(RegionState::split_child(rig_.state(), RegionId{id}), rig_.rows(), std::make_shared<TestLog>(),
+              options());
+    child.open();
+    child.settle();
+    count(seen(child, 0));
   }
   EXPECT_EQ(keys.size(), 10u);
 }

@@ -58,6 +58,18 @@ TEST_F(Requests, AWriteIsNeitherReadableNorAnsweredBeforeItIsDurable) {
   EXPECT_EQ(rig_.reply(late).rows().count(), 1u);
 }
 
+TEST_F(Requests, RowsAreHeldAheadOfTheLogOnlyUntilTheyAreDurable) {
+  for (uint64_t n = 1; n <= 50; ++n) {
+    write(n, put_of(static_cast<int64_t>(n % 7), static_cast<int64_t>(n)), n);
+    rig_.tick(1'000);
+    EXPECT_GT(rig_.region().rows_in_flight(), 0u);
+    EXPECT_LE(rig_.region().rows_in_flight(), 7u);
+    if (n % 3 == 0) rig_.land(1);
+  }
+  rig_.settle();
+  EXPECT_EQ(rig_.region().rows_in_flight(), 0u);
+}
+
 TEST_F(Requests, AChangeIsComputedAgainstWhatIsInFlight) {
   write(1, put_of(7, 70));
   rig_.tick();
