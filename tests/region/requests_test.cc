@@ -236,6 +236,18 @@ TEST_F(Requests, WhatWasInFlightAtTheEndOfAnIncarnationIsUnknownAndSettledByRead
   EXPECT_EQ(changes_in_log(), 2u);
 }
 
+TEST_F(Requests, AFenceOfAnotherWhereOurRecordWasToLieAcknowledgesNothing) {
+  uint64_t lost = write(1, put_of(1, 10));
+  rig_.tick();
+  WalRecord fence;
+  fence.header = {RecordKind::Fence, {1, RegionId{1}}, {}, {}, MapVersion{9}, 77};
+  rig_.log()->records.push_back(fence);
+  rig_.read_log();
+  EXPECT_FALSE(rig_.answered(lost));
+  rig_.end();
+  EXPECT_EQ(rig_.refused(lost), pb::OUTCOME_UNKNOWN);
+}
+
 TEST_F(Requests, AReplicaThatDoesNotOwnRefuses) {
   rig_.end();
   EXPECT_EQ(rig_.refused(write(1, put_of(1, 1))), pb::NOT_OWNER);
