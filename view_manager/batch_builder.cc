@@ -34,10 +34,10 @@ BatchBuilder::Taken BatchBuilder::take(Destination& destination, SourceQueue& qu
     }
   }
   Offset& from = destination.unsent_from[queue.serial()];
-  Entry* last = nullptr;
+  EffectEntry* last = nullptr;
   Taken taken = Taken::Nothing;
   for (size_t i = queue.entry_at(from); i < queue.entries().size(); ++i) {
-    Entry& entry = *queue.entries()[i];
+    EffectEntry& entry = *queue.entries()[i];
     collect_unsent(destination, entry, sent_highest);
     if (!unsent_.empty()) {
       size_t entry_bytes = 0;
@@ -67,7 +67,7 @@ BatchBuilder::Taken BatchBuilder::take(Destination& destination, SourceQueue& qu
 }
 
 // A prefix of the entry's effects in the order of (lane, step).
-void BatchBuilder::take_inside(const Destination& destination, const SourceQueue& queue, Entry& entry) {
+void BatchBuilder::take_inside(const Destination& destination, const SourceQueue& queue, EffectEntry& entry) {
   std::sort(unsent_.begin(), unsent_.end(), [](const StoredEffect* a, const StoredEffect* b) {
     return std::pair(a->lane, a->step) < std::pair(b->lane, b->step);
   });
@@ -93,7 +93,7 @@ void BatchBuilder::take_inside(const Destination& destination, const SourceQueue
   }
 }
 
-void BatchBuilder::collect_unsent(const Destination& destination, Entry& entry, Position sent_highest) {
+void BatchBuilder::collect_unsent(const Destination& destination, EffectEntry& entry, Position sent_highest) {
   unsent_.clear();
   if (entry.open() == 0) return;
   const bool whole = sent_highest <= entry.begin();
@@ -120,7 +120,7 @@ void BatchBuilder::add_moves(const Destination& destination, const SourceQueue& 
   }
 }
 
-void BatchBuilder::add_effect(const Entry& entry, const StoredEffect& effect) {
+void BatchBuilder::add_effect(const EffectEntry& entry, const StoredEffect& effect) {
   combiner_.add(entry.decode(effect));
   bytes_ += effect.size;
   ++effects_;

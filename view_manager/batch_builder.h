@@ -44,10 +44,10 @@ class BatchBuilder {
   enum class Taken : uint8_t { Nothing, Some, Full };
 
   Taken take(Destination& destination, SourceQueue& queue);
-  void take_inside(const Destination& destination, const SourceQueue& queue, Entry& entry);
-  void collect_unsent(const Destination& destination, Entry& entry, Position sent_highest);
+  void take_inside(const Destination& destination, const SourceQueue& queue, EffectEntry& entry);
+  void collect_unsent(const Destination& destination, EffectEntry& entry, Position sent_highest);
   void add_moves(const Destination& destination, const SourceQueue& queue, ShardRange lanes, Position to);
-  void add_effect(const Entry& entry, const StoredEffect& effect);
+  void add_effect(const EffectEntry& entry, const StoredEffect& effect);
   void finish(Destination& destination, pb::EffectBatch& out);
 
   const ViewManagerLimits limits_;

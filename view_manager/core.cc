@@ -9,11 +9,13 @@
 namespace tidemark {
 
 ViewManagerCore::ViewManagerCore(ViewManagerId identity, ShardCount shards, EffectProgram& program,
-                                 const ViewManagerLimits& limits)
+                                 const ViewManagerLimits& limits, uint64_t first_request)
     : identity_(std::move(identity)),
       shards_(shards),
       program_(program),
       limits_(limits),
+      first_request_(first_request),
+      next_request_(first_request),
       destinations_(shards),
       builder_(program, limits),
       steps_(shards) {}
@@ -124,14 +126,14 @@ std::optional<Micros> ViewManagerCore::next_tick() const {
   return out;
 }
 
-std::unique_ptr<Entry> ViewManagerCore::take_entry() {
-  if (pool_.empty()) return std::make_unique<Entry>();
-  std::unique_ptr<Entry> out = std::move(pool_.back());
+std::unique_ptr<EffectEntry> ViewManagerCore::take_entry() {
+  if (pool_.empty()) return std::make_unique<EffectEntry>();
+  std::unique_ptr<EffectEntry> out = std::move(pool_.back());
   pool_.pop_back();
   return out;
 }
 
-void ViewManagerCore::release(std::unique_ptr<Entry> entry) {
+void ViewManagerCore::release(std::unique_ptr<EffectEntry> entry) {
   constexpr size_t kPoolEntriesMax = 64;
   TM_ASSERT(effects_bytes_ >= entry->bytes(), effects_bytes_);
   effects_bytes_ -= entry->bytes();

@@ -30,9 +30,9 @@ struct Outgoing {
 
 class ViewManagerCore {
  public:
-  // `program` must outlive the core.
+  // `program` must outlive the core. Requests are numbered from `first_request` on.
   ViewManagerCore(ViewManagerId identity, ShardCount shards, EffectProgram& program,
-                  const ViewManagerLimits& limits);
+                  const ViewManagerLimits& limits, uint64_t first_request = 1);
   ~ViewManagerCore();
 
   // ---- events
@@ -46,6 +46,9 @@ class ViewManagerCore {
   void pump(std::vector<Outgoing>& out);
   // When something is due even if nothing happens. None: never.
   std::optional<Micros> next_tick() const;
+
+  // Is it the number of a request of this core?
+  bool asked(uint64_t request) const { return first_request_ <= request && request < next_request_; }
 
   // ---- figures
 
@@ -98,11 +101,11 @@ class ViewManagerCore {
   void compute_waiting();
   enum class Step : uint8_t { Done, Waits };
   Step compute_next(SourceQueue& queue);
-  bool write_effects(const SourceQueue& queue, const pb::QueueEntry& from, Entry& entry);
+  bool write_effects(const SourceQueue& queue, const pb::QueueEntry& from, EffectEntry& entry);
   void after_entry(SourceQueue& queue, const pb::QueueEntry& from);
-  void catch_up(Entry& entry);
-  void let_go_parked(SourceQueue& queue, Entry& entry);
-  void mark_dirty(const Entry& entry);
+  void catch_up(EffectEntry& entry);
+  void let_go_parked(SourceQueue& queue, EffectEntry& entry);
+  void mark_dirty(const EffectEntry& entry);
   void stop_lanes(SourceQueue& queue, RingVersion version, Position at);
   void drop_finished_lanes(SourceQueue& queue);
 
@@ -121,8 +124,8 @@ class ViewManagerCore {
   void grant_all(std::vector<Outgoing>& out);
   void close_all(std::vector<Outgoing>& out);
 
-  std::unique_ptr<Entry> take_entry();
-  void release(std::unique_ptr<Entry> entry);
+  std::unique_ptr<EffectEntry> take_entry();
+  void release(std::unique_ptr<EffectEntry> entry);
 
   const ViewManagerId identity_;
   const ShardCount shards_;
@@ -130,14 +133,15 @@ class ViewManagerCore {
   const ViewManagerLimits limits_;
 
   Micros now_{1};
-  uint64_t next_request_ = 1;
+  const uint64_t first_request_;
+  uint64_t next_request_;
   uint64_t next_serial_ = 1;
   std::vector<std::unique_ptr<SourceQueue>> queues_;  // In the order of their openings.
   Destinations destinations_;
   BatchBuilder builder_;
   StepCounters steps_;
   size_t effects_bytes_ = 0;
-  std::vector<std::unique_ptr<Entry>> pool_;
+  std::vector<std::unique_ptr<EffectEntry>> pool_;
   std::vector<pb::Ring> rings_;    // By version; those that a cut may name.
   size_t turn_ = 0;                // For fairness among queues.
   std::vector<Outgoing> replies_;  // Made by events, sent by pump().

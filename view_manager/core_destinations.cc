@@ -157,7 +157,7 @@ void ViewManagerCore::apply_positions(ShardRange shards, const LaneRuns& positio
     Offset& from = destination.open_from[queue->serial()];
     bool all_before = known;
     for (size_t i = known ? queue->entry_at(from) : 0; i < queue->entries().size(); ++i) {
-      Entry& entry = *queue->entries()[i];
+      EffectEntry& entry = *queue->entries()[i];
       if (entry.begin() >= highest) break;
       bool all = entry.acknowledge(shards, positions, lowest);
       all_before = all_before && all;

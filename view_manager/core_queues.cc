@@ -198,7 +198,7 @@ ViewManagerCore::Step ViewManagerCore::compute_next(SourceQueue& queue) {
     reopen(queue);
     return Step::Done;
   }
-  std::unique_ptr<Entry> entry = take_entry();
+  std::unique_ptr<EffectEntry> entry = take_entry();
   entry->reset(queue.generation(), Offset{from.offset()});
   entry->catalog_version = version;
   entry->cost = queue_entry_cost(from);
@@ -222,7 +222,8 @@ ViewManagerCore::Step ViewManagerCore::compute_next(SourceQueue& queue) {
   return Step::Done;
 }
 
-bool ViewManagerCore::write_effects(const SourceQueue& queue, const pb::QueueEntry& from, Entry& entry) {
+bool ViewManagerCore::write_effects(const SourceQueue& queue, const pb::QueueEntry& from,
+                                    EffectEntry& entry) {
   const Offset offset = entry.offset();
   const RecordContext context{entry.catalog_version, TableId{from.view()}};
   steps_.begin_record();
@@ -262,7 +263,7 @@ void ViewManagerCore::after_entry(SourceQueue& queue, const pb::QueueEntry& from
 }
 
 // Effects that a destination had applied before we read them are done.
-void ViewManagerCore::catch_up(Entry& entry) {
+void ViewManagerCore::catch_up(EffectEntry& entry) {
   bool some = false;
   for (const Destination& destination : destinations_.all()) {
     uint32_t before = entry.open();
@@ -272,7 +273,7 @@ void ViewManagerCore::catch_up(Entry& entry) {
   if (some) ++counts_.already_applied;
 }
 
-void ViewManagerCore::let_go_parked(SourceQueue& queue, Entry& entry) {
+void ViewManagerCore::let_go_parked(SourceQueue& queue, EffectEntry& entry) {
   for (const Destination& destination : destinations_.all()) {
     if (!destination.parked) continue;
     uint32_t count = entry.let_go(destination.shards);
@@ -282,7 +283,7 @@ void ViewManagerCore::let_go_parked(SourceQueue& queue, Entry& entry) {
   }
 }
 
-void ViewManagerCore::mark_dirty(const Entry& entry) {
+void ViewManagerCore::mark_dirty(const EffectEntry& entry) {
   auto effects = entry.effects();
   for (size_t i = 0; i < effects.size();) {
     Destination& destination = destinations_.of(effects[i].shard);
@@ -321,7 +322,7 @@ void ViewManagerCore::stop_lanes(SourceQueue& queue, RingVersion version, Positi
 // ---- committing
 
 void ViewManagerCore::settle(SourceQueue& queue) {
-  while (std::unique_ptr<Entry> entry = queue.pop_done()) {
+  while (std::unique_ptr<EffectEntry> entry = queue.pop_done()) {
     queue.released += entry->cost;
     if (entry->counts) {
       const bool is_last = queue.entries().empty() && queue.sealed();

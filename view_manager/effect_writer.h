@@ -33,7 +33,7 @@ class StepCounters {
 
 class EffectWriter {
  public:
-  EffectWriter(Entry& entry, ShardCount shards, StepCounters& steps)
+  EffectWriter(EffectEntry& entry, ShardCount shards, StepCounters& steps)
       : entry_(entry), shards_(shards), steps_(steps) {}
 
   // What follows comes from a change of this lane; effects before `first_step` are done already.
@@ -59,7 +59,7 @@ class EffectWriter {
     if (step >= first_step_) entry_.append(lane_, step, shards_, effect);
   }
 
-  Entry& entry_;
+  EffectEntry& entry_;
   const ShardCount shards_;
   StepCounters& steps_;
   ShardId lane_;

@@ -6,7 +6,7 @@
 
 namespace tidemark {
 
-void Entry::reset(Generation generation, Offset offset) {
+void EffectEntry::reset(Generation generation, Offset offset) {
   generation_ = generation;
   offset_ = offset;
   bytes_.clear();
@@ -19,7 +19,7 @@ void Entry::reset(Generation generation, Offset offset) {
   catalog_version = {};
 }
 
-void Entry::append(ShardId lane, uint32_t step, ShardCount shards, const Effect& effect) {
+void EffectEntry::append(ShardId lane, uint32_t step, ShardCount shards, const Effect& effect) {
   StoredEffect stored;
   stored.shard = shards.shard_of(effect.hash);
   stored.lane = lane;
@@ -32,20 +32,20 @@ void Entry::append(ShardId lane, uint32_t step, ShardCount shards, const Effect&
   ++open_;
 }
 
-void Entry::seal() {
+void EffectEntry::seal() {
   std::sort(effects_.begin(), effects_.end(), [](const StoredEffect& a, const StoredEffect& b) {
     return (uint64_t{a.shard.value} << 32 | a.begin) < (uint64_t{b.shard.value} << 32 | b.begin);
   });
 }
 
-std::span<StoredEffect> Entry::for_shards(ShardRange shards) {
+std::span<StoredEffect> EffectEntry::for_shards(ShardRange shards) {
   auto before = [](const StoredEffect& effect, ShardId shard) { return effect.shard < shard; };
   auto first = std::lower_bound(effects_.begin(), effects_.end(), shards.begin, before);
   auto last = std::lower_bound(first, effects_.end(), shards.end, before);
   return {first, last};
 }
 
-Effect Entry::decode(const StoredEffect& effect) const {
+Effect EffectEntry::decode(const StoredEffect& effect) const {
   EffectReader reader(std::string_view(bytes_).substr(effect.begin, effect.size));
   Effect out;
   bool read = reader.next(out);
@@ -53,7 +53,7 @@ Effect Entry::decode(const StoredEffect& effect) const {
   return out;
 }
 
-bool Entry::acknowledge(ShardRange shards, const LaneRuns& positions, Position lowest) {
+bool EffectEntry::acknowledge(ShardRange shards, const LaneRuns& positions, Position lowest) {
   if (open_ == 0) return true;
   bool all = true;
   const bool whole = lowest >= end();
@@ -69,7 +69,7 @@ bool Entry::acknowledge(ShardRange shards, const LaneRuns& positions, Position l
   return all;
 }
 
-uint32_t Entry::let_go(ShardRange shards) {
+uint32_t EffectEntry::let_go(ShardRange shards) {
   uint32_t count = 0;
   for (StoredEffect& effect : for_shards(shards)) {
     if (effect.done) continue;
@@ -80,7 +80,7 @@ uint32_t Entry::let_go(ShardRange shards) {
   return count;
 }
 
-void Entry::drop_lanes(ShardRange lanes) {
+void EffectEntry::drop_lanes(ShardRange lanes) {
   for (StoredEffect& effect : effects_) {
     if (effect.done || !lanes.contains(effect.lane)) continue;
     effect.done = true;

@@ -18,12 +18,12 @@ struct StoredEffect {
   ShardId shard;  // Of the row it is for.
   ShardId lane;   // Of the change it comes from.
   uint32_t step = 0;
-  uint32_t begin = 0;  // Of its encoding, in Entry::bytes_.
+  uint32_t begin = 0;  // Of its encoding, in EffectEntry::bytes_.
   uint32_t size = 0;
   bool done = false;  // Acknowledged, or let go.
 };
 
-class Entry {
+class EffectEntry {
  public:
   // Pooled: everything but the memory is forgotten.
   void reset(Generation generation, Offset offset);

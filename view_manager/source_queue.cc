@@ -81,15 +81,15 @@ size_t SourceQueue::entry_at(Offset offset) const {
   return static_cast<size_t>(it - entries_.begin());
 }
 
-void SourceQueue::push(std::unique_ptr<Entry> entry) {
+void SourceQueue::push(std::unique_ptr<EffectEntry> entry) {
   TM_ASSERT(entry->offset() >= read_end_, entry->offset());
   read_end_ = Offset{entry->offset().value + 1};
   entries_.push_back(std::move(entry));
 }
 
-std::unique_ptr<Entry> SourceQueue::pop_done() {
+std::unique_ptr<EffectEntry> SourceQueue::pop_done() {
   if (entries_.empty() || entries_.front()->open() > 0) return nullptr;
-  std::unique_ptr<Entry> out = std::move(entries_.front());
+  std::unique_ptr<EffectEntry> out = std::move(entries_.front());
   entries_.pop_front();
   return out;
 }

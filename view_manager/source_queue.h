@@ -72,12 +72,12 @@ class SourceQueue {
 
   // ---- entries
 
-  using Entries = std::deque<std::unique_ptr<Entry>>;
+  using Entries = std::deque<std::unique_ptr<EffectEntry>>;
   const Entries& entries() const { return entries_; }
   // Index of the first entry at or after the offset.
   size_t entry_at(Offset offset) const;
-  void push(std::unique_ptr<Entry> entry);
-  std::unique_ptr<Entry> pop_done();  // None: the first one is still open, or there is none.
+  void push(std::unique_ptr<EffectEntry> entry);
+  std::unique_ptr<EffectEntry> pop_done();  // None: the first one is still open, or there is none.
   // Input for a parked destination was let go: the lanes commit no further than here until a new queue.
   void pin(Offset offset);
   bool pinned() const { return pinned_.has_value(); }

@@ -106,7 +106,7 @@ std::string FlowWorld::create_view(const std::string& sql) {
     }
     propagate(std::move(page), view);
   }
-  Entry entry;
+  EffectEntry entry;
   entry.reset(Generation{1}, Offset{offset_++});
   StepCounters steps(kShards);
   steps.begin_record();
@@ -159,7 +159,7 @@ void FlowWorld::change(const std::string& name, const std::vector<std::string>& 
 // Changes make effects, effects make changes, until there are none: each round is a record and a batch.
 void FlowWorld::propagate(std::deque<OwnedChange> changes, TableId page_of) {
   while (!changes.empty()) {
-    Entry entry;
+    EffectEntry entry;
     entry.reset(Generation{1}, Offset{offset_++});
     StepCounters steps(kShards);
     steps.begin_record();

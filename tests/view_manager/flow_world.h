@@ -37,6 +37,7 @@ class FlowWorld {
   std::string check();
 
   ViewPrograms& programs() { return programs_; }
+  const pb::Catalog& catalog() const { return catalog_; }
   NaiveStore& store() { return store_; }
   const pb::TableDefinition* find(const std::string& name) const;
   uint64_t effects() const { return effects_; }

@@ -56,7 +56,7 @@ class KeywordTest : public ::testing::Test {
     std::vector<sql::Value> old, now;
     if (before) old = values(*before);
     if (after) now = values(*after);
-    Entry entry;
+    EffectEntry entry;
     entry.reset(Generation{1}, Offset{0});
     StepCounters steps(kShards);
     steps.begin_record();

@@ -73,7 +73,7 @@ void World::append(Region& region, pb::QueueEntry entry) {
   ++appends_;
   entry.set_offset(region.log.size());
   entry.set_catalog_version(catalog_.value);
-  Entry effects;
+  EffectEntry effects;
   effects.reset(region.generation, Offset{entry.offset()});
   StepCounters steps(kShards);
   steps.begin_record();
