@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "cli/admin_command.h"
 #include "cli/command.h"
 #include "cli/ring_command.h"
 #include "cli/sql_command.h"
@@ -7,6 +8,7 @@
 
 int main(int argc, char** argv) {
   const std::vector<tidemark::CliCommand> commands = {
+      {"admin", "asks a cluster, and changes it", tidemark::admin_command},
       {"ring", "computes, compares and explains placements of shards", tidemark::ring_command},
       {"sql", "runs SQL against a node", tidemark::sql_command},
       {"wal", "looks into WAL streams", tidemark::wal_command},

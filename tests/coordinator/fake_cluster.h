@@ -176,8 +176,10 @@ class FakeCluster {
   std::vector<std::string> launched;
   std::vector<std::unique_ptr<FakeProcess>> graveyard;
 
- private:
+  // Of each living coordinator in turn, until one answers.
   std::optional<pb::Message> request(pb::Message message);
+
+ private:
   std::map<uint64_t, pb::Message> answers_;
   uint64_t next_request_ = 1;
   ProcessScheduler operator_loop_{world};

@@ -1,6 +1,6 @@
 #include "coordinator/memory_coordination.h"
 
-#include "tests/coordinator/coordination_contract.h"
+#include "tests/coordinator/election_contract.h"
 #include "tests/simulation/virtual_scheduler.h"
 
 namespace tidemark {
@@ -48,6 +48,35 @@ std::unique_ptr<CoordinationBed> slow() {
 
 INSTANTIATE_TEST_SUITE_P(Perfect, CoordinationContract, testing::Values(perfect));
 INSTANTIATE_TEST_SUITE_P(Slow, CoordinationContract, testing::Values(slow));
+INSTANTIATE_TEST_SUITE_P(Perfect, ElectionContract, testing::Values(perfect));
+INSTANTIATE_TEST_SUITE_P(Slow, ElectionContract, testing::Values(slow));
+
+// A reply that is lost leaves no second entry in the queue: nobody would ever take it away.
+TEST(MemoryCoordination, ALostReplyLeavesNoOrphanInTheElection) {
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    MemoryBed bed({.delay_max = Micros{1'000},
+                   .lose_request = 0.1,
+                   .lose_reply = 0.3,
+                   .reconnect_delay_max = Micros{10'000}},
+                  seed);
+    Random random(seed);
+    std::optional<std::string> elected[2];
+    std::vector<std::unique_ptr<Election>> elections;
+    pb::ProcessFact self;
+    for (auto& entry : elected)
+      elections.push_back(std::make_unique<Election>(bed.scheduler(), bed.open(), random, self,
+                                                     [&entry](const auto& now) { entry = now; }));
+    ASSERT_TRUE(bed.wait([&] {
+      auto queue = bed.tree().entries().children(paths::kElection);
+      return queue.ok() && queue->size() == 2 && (elected[0] || elected[1]);
+    }));
+    auto& clock = static_cast<VirtualScheduler&>(bed.scheduler());
+    clock.run_until({clock.now().value + 2'000'000});
+    EXPECT_EQ(bed.tree().entries().children(paths::kElection)->size(), 2u) << seed;
+    EXPECT_NE(elected[0].has_value(), elected[1].has_value()) << seed;
+    elections.clear();
+  }
+}
 
 // A counter that is only ever raised by compare-and-set, with connections breaking before and after: a lost
 // reply leaves it raised, a lost request does not, and both are met.

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "net/asio_loop.h"
-#include "tests/coordinator/coordination_contract.h"
+#include "tests/coordinator/election_contract.h"
 #include "tests/servers/zookeeper.h"
 
 namespace tidemark {
@@ -28,15 +28,17 @@ void end_session(const std::string& servers, const ZooKeeperCoordination::Creden
   clientid_t id{};
   id.client_id = credentials.session;
   std::memcpy(id.passwd, credentials.password.data(), sizeof id.passwd);
-  std::atomic<bool> connected = false;
+  std::atomic<bool> answered = false;
   auto* handle = zookeeper_init(
       servers.c_str(),
       [](zhandle_t*, int, int state, const char*, void* flag) {
-        if (state == ZOO_CONNECTED_STATE) *static_cast<std::atomic<bool>*>(flag) = true;
+        // Expired: it has ended already.
+        if (state == ZOO_CONNECTED_STATE || state == ZOO_EXPIRED_SESSION_STATE)
+          *static_cast<std::atomic<bool>*>(flag) = true;
       },
-      6000, &id, &connected, 0);
+      6000, &id, &answered, 0);
   ASSERT_NE(handle, nullptr);
-  servers::wait_until("the session is taken over", [&] { return connected.load(); });
+  servers::wait_until("the session is taken over", [&] { return answered.load(); });
   zookeeper_close(handle);
 }
 
@@ -55,23 +57,37 @@ class ZooKeeperBed : public CoordinationBed {
       sessions_.push_back(std::make_unique<ZooKeeperCoordination>(
           loop_, ZooKeeperOptions{server_.connect_string(), root_, digest_, Micros{4'000'000}}));
     });
-    return *sessions_.back();
+    ZooKeeperCoordination& session = *sessions_.back();
+    loop_.run([&] {
+      session.on_session([count = &expired_[&session]](SessionState state) {
+        if (state == SessionState::Expired) ++*count;
+      });
+    });
+    return session;
   }
   void close(Coordination& session) override {
     loop_.run([&] { std::erase_if(sessions_, [&](const auto& mine) { return mine.get() == &session; }); });
   }
   void expire(Coordination& session) override {
     auto& mine = static_cast<ZooKeeperCoordination&>(session);
-    ZooKeeperCoordination::Credentials credentials;
-    wait([&] {
-      credentials = mine.credentials();
-      return credentials.session != 0;
-    });
-    end_session(server_.connect_string(), credentials);
+    int before = 0;
+    loop_.run([&] { before = expired_[&session]; });
+    // The client may take its session back before the end of it arrives: then it is tried again.
+    do {
+      ZooKeeperCoordination::Credentials credentials;
+      wait([&] {
+        credentials = mine.credentials();
+        return credentials.session != 0;
+      });
+      end_session(server_.connect_string(), credentials);
+    } while (!wait_for([&] { return expired_[&session] > before; }, std::chrono::seconds(2)));
   }
   void run(std::function<void()> task) override { loop_.run(std::move(task)); }
   bool wait(std::function<bool()> holds) override {
-    auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    return wait_for(std::move(holds), std::chrono::seconds(60));
+  }
+  bool wait_for(std::function<bool()> holds, std::chrono::seconds limit) {
+    auto deadline = std::chrono::steady_clock::now() + limit;
     while (std::chrono::steady_clock::now() < deadline) {
       bool now = false;
       loop_.run([&] { now = holds(); });
@@ -89,6 +105,7 @@ class ZooKeeperBed : public CoordinationBed {
   std::string root_;
   AsioLoop loop_{"test"};
   std::vector<std::unique_ptr<ZooKeeperCoordination>> sessions_;
+  std::map<const Coordination*, int> expired_;  // How often.
 };
 
 std::unique_ptr<CoordinationBed> on_one_server() {
@@ -96,6 +113,7 @@ std::unique_ptr<CoordinationBed> on_one_server() {
 }
 
 INSTANTIATE_TEST_SUITE_P(OneServer, CoordinationContract, testing::Values(on_one_server));
+INSTANTIATE_TEST_SUITE_P(OneServer, ElectionContract, testing::Values(on_one_server));
 
 TEST(ZooKeeperCoordination, EntriesMadeWithADigestAreClosedToOthers) {
   ZooKeeperBed owner(one_server(), "tide:secret");

@@ -1,0 +1,196 @@
+// Single decisions: which step comes next, and which must not.
+#include "coordinator/steps.h"
+
+#include <gtest/gtest.h>
+
+#include "coordinator/step_list.h"
+
+namespace tidemark {
+
+namespace {
+
+using Phase = pb::RegionChange;
+
+TEST(RegionChangePhases, OnlyTheLegalMovesAreLegal) {
+  const std::set<std::pair<int, int>> legal = {
+      {Phase::SPLIT_SEAL, Phase::UNDO},
+      {Phase::MERGE_MERGING, Phase::MERGE_SEAL_FIRST},
+      {Phase::MERGE_MERGING, Phase::MERGE_SEAL_SECOND},
+      {Phase::MERGE_MERGING, Phase::UNDO},
+      {Phase::MERGE_SEAL_FIRST, Phase::MERGE_SEAL_SECOND},
+      {Phase::MERGE_SEAL_FIRST, Phase::UNDO},
+      {Phase::UNDO, Phase::MERGE_SEAL_SECOND},
+      {Phase::UNDO, Phase::MERGE_UNMERGE},
+  };
+  for (int from = Phase::Phase_MIN; from <= Phase::Phase_MAX; ++from)
+    for (int to = Phase::Phase_MIN; to <= Phase::Phase_MAX; ++to)
+      EXPECT_EQ(may_follow(static_cast<Phase::Phase>(from), static_cast<Phase::Phase>(to)),
+                legal.contains({from, to}))
+          << from << " -> " << to;
+}
+
+// Two nodes, one region on both, one view manager.
+struct Small {
+  ClusterFacts facts;
+  Observed observed;
+  CoordinatorSettings settings;
+
+  Small() {
+    for (const char* name : {"n1", "n2"}) {
+      observed.nodes[name].set_name(name);
+      facts.wishes.add_nodes()->set_name(name);
+    }
+    observed.view_managers["v1"].set_name("v1");
+    facts.wishes.add_view_managers()->set_name("v1");
+    facts.wishes.set_replicas(2);
+    facts.wishes.set_placement(settings.placement);
+    facts.cluster.set_cluster(1);
+    facts.cluster.set_shards(8);
+    facts.map.set_version(1);
+    facts.map.set_next_region(2);
+    facts.map.set_next_change(1);
+    auto& entry = *facts.map.add_regions();
+    entry.set_region(1);
+    entry.set_born(1);
+    entry.set_owner("n1");
+    entry.mutable_shards()->set_end(8);
+    for (const char* name : {"n1", "n2"}) {
+      auto& replica = *entry.add_replicas();
+      replica.set_node(name);
+      replica.set_joined(1);
+    }
+    *facts.ring.mutable_ring() = plan_ring(settings.placement, {8}, {}, {{"v1", 1}}).value();
+    report("n1").set_owner(true);
+    report("n1").set_ring_version(1);
+    report("n1").set_ring_acknowledged(1);
+    report("n2");
+  }
+  pb::RegionStatus& report(const std::string& node) {
+    pb::RegionStatus& status = observed.statuses[1][node];
+    status.set_region(1);
+    status.set_node(node);
+    status.set_joined(1);
+    status.set_has_checkpoint(true);
+    return status;
+  }
+  std::optional<Step> next() { return next_step(Situation(facts, observed, settings)); }
+};
+
+TEST(NextStep, AQuietClusterNeedsNone) {
+  Small cluster;
+  auto step = cluster.next();
+  EXPECT_FALSE(step) << to_string(step->kind) << " " << step->what;
+}
+
+TEST(NextStep, ALogIsCutToWhatEveryReplicaAndEveryLaneHasLeftBehind) {  // Rule 8.
+  Small cluster;
+  cluster.settings.discard_records_min = 1;
+  cluster.report("n1").set_checkpoint(900);
+  cluster.report("n1").set_committed_floor(700);
+  cluster.report("n2").set_checkpoint(500);
+  auto step = cluster.next();
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->after.map.regions(0).floor(), 500u);
+  cluster.report("n2").set_checkpoint(800);
+  EXPECT_EQ(cluster.next()->after.map.regions(0).floor(), 700u);
+  // A checkpoint of another membership does not count, nor one that is lost.
+  cluster.report("n2").set_joined(7);
+  EXPECT_FALSE(cluster.next());
+  cluster.report("n2").set_joined(1);
+  cluster.facts.map.mutable_regions(0)->mutable_replicas()->RemoveLast();
+  cluster.facts.wishes.set_replicas(1);
+  EXPECT_FALSE(cluster.next()) << "one checkpoint is not enough in a cluster";
+  cluster.facts.cluster.set_embedded(true);
+  EXPECT_EQ(cluster.next()->after.map.regions(0).floor(), 700u);
+}
+
+TEST(NextStep, OnlyAStandbyThatCanOpenTheRegionIsPromoted) {
+  Small cluster;
+  cluster.observed.nodes.erase("n1");
+  cluster.facts.map.mutable_regions(0)->set_floor(100);
+  cluster.report("n2").set_has_checkpoint(false);
+  auto kinds = [&] {
+    auto step = cluster.next();
+    return step ? to_string(step->kind) : "none";
+  };
+  EXPECT_STREQ(kinds(), "notice-node-death");
+  cluster.report("n2").set_has_checkpoint(true);
+  EXPECT_STREQ(kinds(), "promote-standbys");
+  EXPECT_EQ(cluster.next()->after.map.regions(0).owner(), "n2");
+  EXPECT_EQ(cluster.next()->after.map.version(), 2u);
+  cluster.report("n2").set_lost(true);
+  EXPECT_STREQ(kinds(), "notice-node-death");
+}
+
+TEST(NextStep, AViewBeginsOnlyWhenEveryRegionKnowsIt) {
+  Small cluster;
+  cluster.facts.catalog.set_version(4);
+  auto& view = *cluster.facts.catalog.add_tables();
+  view.set_kind(pb::VIEW);
+  view.set_created(4);
+  cluster.report("n1").set_catalog_version(3);
+  EXPECT_FALSE(cluster.next());
+  cluster.report("n1").set_catalog_version(4);
+  auto step = cluster.next();
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->after.catalog.version(), 5u);
+  EXPECT_EQ(step->after.catalog.tables(0).begun(), 5u);
+}
+
+// The seal is the commit point: with it a cancelled split still goes forward.
+TEST(NextStep, ASealedSplitIsRolledForwardEvenIfItWasToBeUndone) {
+  Small cluster;
+  auto& change = *cluster.facts.map.add_changes();
+  change.set_id(1);
+  change.add_parents(1);
+  change.set_phase(Phase::UNDO);
+  change.set_version(5);
+  cluster.facts.map.set_version(5);
+  for (uint32_t i = 0; i < 2; ++i) {
+    auto& child = *change.add_children();
+    child.set_region(2 + i);
+    child.mutable_shards()->set_begin(i * 4);
+    child.mutable_shards()->set_end(i * 4 + 4);
+  }
+  cluster.report("n1").set_fence_version(1);
+  EXPECT_FALSE(cluster.next()) << "undone before the fence";
+  cluster.report("n2").set_sealed(1);  // Seen by a standby: the owner is busy, or gone.
+  auto step = cluster.next();
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->kind, StepKind::ForwardSplit);
+  EXPECT_EQ(step->after.map.regions_size(), 3);
+  EXPECT_EQ(step->after.map.regions(1).generation(), 1u);
+  EXPECT_TRUE(step->after.map.regions(0).sealed());
+  cluster.report("n2").set_sealed(0);
+  cluster.report("n1").set_fence_version(5);
+  EXPECT_EQ(cluster.next()->kind, StepKind::CancelChange);
+}
+
+TEST(RingPlanner, MovesAreExactlyTheDifference) {
+  auto one = plan_ring("slicing-coalescing", {64}, {}, {{"a", 1}}).value();
+  auto two = plan_ring("slicing-coalescing", {64}, one, {{"a", 1}, {"b", 3}}).value();
+  EXPECT_EQ(two.version(), 2u);
+  EXPECT_EQ(shards_of(two, "b"), 48u);
+  uint32_t moved = 0;
+  for (const RingMove& move : ring_moves(one, two)) {
+    EXPECT_EQ(move.from, "a");
+    EXPECT_EQ(move.to, "b");
+    moved += move.shards.size();
+  }
+  EXPECT_EQ(moved, 48u);
+  EXPECT_TRUE(ring_moves(two, two).empty());
+  EXPECT_FALSE(plan_ring("nonsense", {64}, {}, {{"a", 1}}).ok());
+}
+
+// Jump hash can not lose a member in the middle: its shards must not stay with the dead.
+TEST(RingPlanner, AStrategyThatCanNotDoTheChangeGivesWay) {
+  std::vector<RingMember> three = {{"a", 1}, {"b", 1}, {"c", 1}};
+  auto ring = plan_ring("jump", {64}, {}, three).value();
+  auto without = plan_ring("jump", {64}, ring, {{"b", 1}, {"c", 1}});
+  ASSERT_TRUE(without.ok());
+  EXPECT_EQ(shards_of(*without, "a"), 0u);
+}
+
+}  // namespace
+
+}  // namespace tidemark
