@@ -99,7 +99,8 @@ std::optional<Micros> RegionOwner::next_tick() const {
   if (queue_.is_open()) at(queue_.opened_at(), options_.commit_delay);
   // While a seal is in flight nothing is recorded or united, however long it takes.
   if (has_reports_ && serves()) at(progress_at_, options_.progress_interval);
-  if (ahead_.parts().size() > 1 && serves()) at(unify_asked_at_.value_or(inputs_.now), options_.unify_interval);
+  if (ahead_.parts().size() > 1 && serves())
+    at(unify_asked_at_.value_or(inputs_.now), options_.unify_interval);
   for (const TokenWait& wait : waits_) at(wait.asked_at.value_or(inputs_.now), options_.ask_interval);
   return out;
 }

@@ -30,7 +30,8 @@ int64_t jsonb_array_length(std::string_view json);
 // As ->> gives it: a string without its quotes and escapes, everything else as it is.
 std::string_view jsonb_as_text(std::string_view json, Arena& arena);
 
-// a || b: two objects merged, else arrays (and what is none, as an array of one) put together. `out` is empty before.
+// a || b: two objects merged, else arrays (and what is none, as an array of one) put together. `out` is empty
+// before.
 void jsonb_concatenate(std::string_view a, std::string_view b, std::string& out);
 
 // Appends `text` as a JSON string.
