@@ -19,15 +19,15 @@ void SimWorld::end_faults() {
 }
 
 struct SimProcess::Life {
-  Life(SimWorld& world, const std::string& name)
+  Life(SimWorld& world, ProcessScheduler& loop, const std::string& name)
       : random(world.random.fork()),
-        scheduler(world.scheduler),
+        scheduler(loop),
         transport(world.network.connect(Address{name}, scheduler)),
         coordination(world.coordination, scheduler, world.random.fork()),
         logs(world.logs.connect(scheduler)) {}
 
   Random random;
-  ProcessScheduler scheduler;
+  ProcessScheduler& scheduler;
   std::unique_ptr<Transport> transport;
   MemoryCoordination coordination;
   std::unique_ptr<LogStore> logs;
@@ -45,7 +45,8 @@ void SimProcess::start() {
   TM_ASSERT(!running(), name_);
   ++starts_;
   paused_ = false;
-  life_ = std::make_unique<Life>(world_, name_);
+  loops_.push_back(std::make_unique<ProcessScheduler>(world_.scheduler));
+  life_ = std::make_unique<Life>(world_, *loops_.back(), name_);
   life_->role = boot_(*this);
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/random.h"
 #include "coordinator/memory_coordination.h"
@@ -76,6 +77,8 @@ class SimProcess {
   SimWorld& world_;
   std::string name_;
   Boot boot_;
+  // Of all lives: answers that are still under way to a dead one find a loop that runs nothing any more.
+  std::vector<std::unique_ptr<ProcessScheduler>> loops_;
   std::unique_ptr<Life> life_;
   bool paused_ = false;
   Pause pause_ = Pause::SessionLost;

@@ -1,0 +1,100 @@
+// A whole cluster in a simulated world: storage nodes with coordinators, view managers, and a client. Roles
+// are those of production; only what is under them is simulated.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coordinator/coordinator_role.h"
+#include "coordinator/watched_directory.h"
+#include "net/client.h"
+#include "node/storage_node.h"
+#include "node/store/memory_store.h"
+#include "tests/simulation/sim_world.h"
+#include "view_manager/view_manager.h"
+
+namespace tidemark {
+
+struct SimClusterOptions {
+  uint64_t seed = 1;
+  ShardCount shards{16};
+  int nodes = 3;
+  int view_managers = 2;
+  int standby_view_managers = 0;
+  SimFaults faults;
+  CoordinatorSettings coordinator;
+  NodeOptions node;
+  ViewManagerLimits view_manager;
+};
+
+class SimCluster {
+ public:
+  explicit SimCluster(SimClusterOptions options);
+  ~SimCluster();
+
+  SimWorld& world() { return world_; }
+  Client& client() { return *client_; }
+  WatchedDirectory& directory() { return *directory_; }
+
+  std::vector<SimProcess*> processes();  // Nodes and view managers, also those that are down.
+  SimProcess& node(int index) { return *nodes_[static_cast<size_t>(index)]; }
+  SimProcess& view_manager(int index) { return *view_managers_[static_cast<size_t>(index)]; }
+  // Of a running process; nullptr while it still looks for its cluster.
+  StorageNode* storage_node(int index);
+  ViewManager* view_manager_role(int index);
+
+  SimProcess& add_view_manager();  // Started; the coordinator is not told.
+
+  // ---- time
+
+  void run_for(Micros span);
+  // Until it holds, or `limit` has passed. True if it holds.
+  bool run_until(const std::function<bool()>& holds, Micros limit = Micros{600'000'000});
+
+  // ---- facts and requests, as operators and gateways see them
+
+  // The region map as the client knows it is complete, and every region has an owner that is alive.
+  bool serving();
+  // Asks the coordinator for tables; runs until the catalog has them. Gives the newest version.
+  CatalogVersion create_tables(const std::vector<pb::TableDefinition>& tables);
+  // An admin command, as words; runs until its answer. False: refused, with the reason in `out`.
+  bool admin(const std::vector<std::string>& words, std::string* out = nullptr);
+  const pb::Catalog& catalog() const { return catalog_; }
+  // What view managers could not plan; empty if all is well.
+  const std::vector<std::string>& plan_failures() const { return failures_; }
+
+ private:
+  class NodeRole;
+  class ViewManagerRole;
+
+  std::unique_ptr<SimProcess> make_node(const std::string& name);
+  std::unique_ptr<SimProcess> make_view_manager(const std::string& name, bool standby);
+  void on_answer(const pb::Message& message);
+  // Sends a question to every node in turn until one answers.
+  std::shared_ptr<const pb::Message> ask(const pb::Message& question);
+
+  SimClusterOptions options_;
+  SimWorld world_;
+  std::map<std::string, std::unique_ptr<MemoryDisk>> disks_;
+  std::vector<std::unique_ptr<SimProcess>> nodes_;
+  std::vector<std::unique_ptr<SimProcess>> view_managers_;
+
+  // The client's process never dies.
+  ProcessScheduler client_loop_;
+  MemoryCoordination client_coordination_;
+  Random client_random_;
+  std::unique_ptr<Transport> client_transport_;
+  std::unique_ptr<Transport> operator_transport_;
+  std::unique_ptr<WatchedDirectory> directory_;
+  std::unique_ptr<Client> client_;
+  std::unique_ptr<FactWatch> catalog_watch_;
+  pb::Catalog catalog_;
+  std::vector<std::string> failures_;
+  uint64_t next_question_ = 1;
+  std::map<uint64_t, std::shared_ptr<const pb::Message>> answers_;
+};
+
+}  // namespace tidemark
