@@ -218,16 +218,9 @@ ExpressionPtr fold(ExpressionPtr expression) {
     return expression;
   if (expression->function != nullptr && expression->function->volatility != Volatility::Immutable)
     return expression;
-  bool all_constant = true, has_null = false;
   for (const ExpressionPtr& arg : expression->args) {
-    const bool is_constant = arg->kind == ExpressionKind::Constant;
-    all_constant = all_constant && is_constant;
-    has_null = has_null || (is_constant && arg->constant.get().is_null());
+    if (arg->kind != ExpressionKind::Constant) return expression;
   }
-  if (has_null && (expression->function == nullptr || expression->function->strict)) {
-    return make_constant(Value::null(), expression->type, expression->location);
-  }
-  if (!all_constant) return expression;
   Evaluation evaluation;
   Value value;
   const Value no_columns;

@@ -50,7 +50,7 @@ class Coercer {
   ParamTypes& params_;
 };
 
-// Replaces calls of immutable functions on constants by their result, and strict ones of NULL by NULL. Those
+// Replaces calls of immutable functions on constants by their result. Those
 // that fail are left to fail when run.
 ExpressionPtr fold(ExpressionPtr expression);
 

@@ -57,7 +57,7 @@ Result<ExpressionPtr, SqlError> ExpressionBinder::bind(const ast::Expr& expr) {
       TM_SQL_ASSIGN(arg, coercer_.settle(std::move(arg)));
       auto out = make_operation(ExpressionKind::IsNull, kBoolean, list(std::move(arg)), expr.location);
       out->negated = expr.flag;
-      return simplify(std::move(out));
+      return out;
     }
     case ExprKind::IsTruth: return bind_is_truth(expr);
     case ExprKind::Distinct: return bind_distinct(expr);
@@ -154,7 +154,7 @@ ExpressionBinder::Bound ExpressionBinder::bind_logic(const ast::Expr& expr) {
   const ExpressionKind kind = expr.kind == ExprKind::And  ? ExpressionKind::And
                               : expr.kind == ExprKind::Or ? ExpressionKind::Or
                                                           : ExpressionKind::Not;
-  return simplify(make_operation(kind, kBoolean, std::move(args), expr.location));
+  return make_operation(kind, kBoolean, std::move(args), expr.location);
 }
 
 ExpressionBinder::Bound ExpressionBinder::bind_is_truth(const ast::Expr& expr) {
@@ -207,7 +207,7 @@ ExpressionPtr ExpressionBinder::close(Shared shared, ExpressionPtr body) {
   auto out =
       make_operation(ExpressionKind::Let, type, list(std::move(shared.value), std::move(body)), location);
   out->index = shared.slot;
-  return simplify(std::move(out));
+  return out;
 }
 
 namespace {
@@ -225,8 +225,8 @@ bool is_uniform(const std::vector<ExpressionPtr>& tests) {
 ExpressionPtr combine_tests(std::vector<ExpressionPtr> tests, bool negated, int location) {
   if (tests.size() == 1) return std::move(tests[0]);
   if (!is_uniform(tests)) {
-    return simplify(make_operation(negated ? ExpressionKind::And : ExpressionKind::Or, kBoolean,
-                                   std::move(tests), location));
+    return make_operation(negated ? ExpressionKind::And : ExpressionKind::Or, kBoolean, std::move(tests),
+                          location);
   }
   std::vector<ExpressionPtr> args;
   args.push_back(std::move(tests[0]->args[0]));
@@ -291,14 +291,14 @@ ExpressionBinder::Bound ExpressionBinder::bind_between(const ast::Expr& expr) {
                   operation(expr.flag ? "<" : ">=", std::move(above_args), expr.location));
     TM_SQL_ASSIGN(ExpressionPtr below,
                   operation(expr.flag ? ">" : "<=", std::move(below_args), expr.location));
-    return simplify(make_operation(expr.flag ? ExpressionKind::Or : ExpressionKind::And, kBoolean,
-                                   list(std::move(above), std::move(below)), expr.location));
+    return make_operation(expr.flag ? ExpressionKind::Or : ExpressionKind::And, kBoolean,
+                          list(std::move(above), std::move(below)), expr.location);
   };
   TM_SQL_ASSIGN(ExpressionPtr body, range(low, high));
   if (expr.number == 1) {
     TM_SQL_ASSIGN(ExpressionPtr turned, range(high, low));
-    body = simplify(make_operation(expr.flag ? ExpressionKind::And : ExpressionKind::Or, kBoolean,
-                                   list(std::move(body), std::move(turned)), expr.location));
+    body = make_operation(expr.flag ? ExpressionKind::And : ExpressionKind::Or, kBoolean,
+                          list(std::move(body), std::move(turned)), expr.location);
   }
   body = close(std::move(high), std::move(body));
   body = close(std::move(low), std::move(body));
@@ -338,24 +338,24 @@ ExpressionBinder::Bound ExpressionBinder::bind_case(const ast::Expr& expr) {
     unified.push_back(make_constant(Value::null(), SqlType::of(TypeKind::Unknown)));
   }
   for (ExpressionPtr& result : results) unified.push_back(std::move(result));
+  TM_SQL_ASSIGN(const SqlType type, Coercer::common_type(unified, "CASE"));
   TM_SQL_ASSIGN(unified, coercer_.unify(std::move(unified), "CASE"));
   std::vector<ExpressionPtr> args;
   for (size_t i = 0; i < conditions.size(); ++i) {
     args.push_back(std::move(conditions[i]));
     args.push_back(std::move(unified[i + 1]));
   }
-  const SqlType type = unified[0]->type;
   args.push_back(std::move(unified[0]));
   return close(std::move(operand),
-               simplify(make_operation(ExpressionKind::Case, type, std::move(args), expr.location)));
+               make_operation(ExpressionKind::Case, type, std::move(args), expr.location));
 }
 
 ExpressionBinder::Bound ExpressionBinder::bind_unified(const ast::Expr& expr, ExpressionKind kind,
                                                        std::string_view what) {
   TM_SQL_ASSIGN(std::vector<ExpressionPtr> args, bind_args(expr));
+  TM_SQL_ASSIGN(const SqlType type, Coercer::common_type(args, what));
   TM_SQL_ASSIGN(args, coercer_.unify(std::move(args), what));
-  const SqlType type = args[0]->type;
-  return simplify(make_operation(kind, type, std::move(args), expr.location));
+  return make_operation(kind, type, std::move(args), expr.location);
 }
 
 ExpressionBinder::Bound ExpressionBinder::bind_null_if(const ast::Expr& expr) {
@@ -374,7 +374,7 @@ ExpressionBinder::Bound ExpressionBinder::bind_null_if(const ast::Expr& expr) {
   const SqlType type = args[0]->type;
   auto out = make_operation(ExpressionKind::NullIf, type, std::move(args), expr.location);
   out->function = equals;
-  return simplify(std::move(out));
+  return out;
 }
 
 ExpressionBinder::Bound ExpressionBinder::bind_cast(const ast::Expr& expr) {

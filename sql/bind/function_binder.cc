@@ -160,12 +160,12 @@ ExpressionBinder::Bound ExpressionBinder::bind_aggregate(const ast::Expr& expr, 
   call.distinct = expr.call->distinct;
   call.location = expr.location;
   in_aggregate_ = true;
+  TM_SQL_ASSIGN(std::vector<ExpressionPtr> args, bind_args(expr));
   if (expr.call->filter != nullptr) {
     auto filter = bind_boolean(*expr.call->filter, "FILTER");
     if (!filter.ok()) return filter.error();
     call.filter = std::move(*filter);
   }
-  TM_SQL_ASSIGN(std::vector<ExpressionPtr> args, bind_args(expr));
   in_aggregate_ = false;
   if (expr.call->star) {
     if (name != "count")

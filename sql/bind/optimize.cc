@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "sql/bind/relation.h"
+#include "sql/bind/simplify.h"
 
 namespace tidemark::sql {
 namespace {
@@ -180,7 +181,25 @@ void for_each_expression(const Relation& relation, const std::function<void(cons
 
 }  // namespace
 
+void simplify_expressions(Relation& relation) {
+  const auto take = [](ExpressionPtr& e) {
+    if (e != nullptr) e = simplify(std::move(e));
+  };
+  take(relation.condition);
+  for (ExpressionPtr& e : relation.expressions) take(e);
+  for (SortKey& key : relation.order) take(key.expression);
+  for (AggregateCall& call : relation.aggregates) {
+    take(call.arg);
+    take(call.filter);
+  }
+  for (auto& row : relation.rows) {
+    for (ExpressionPtr& e : row) take(e);
+  }
+  for (RelationPtr& input : relation.inputs) simplify_expressions(*input);
+}
+
 RelationPtr optimize(RelationPtr relation) {
+  simplify_expressions(*relation);
   return push(std::move(relation), {});
 }
 

@@ -149,8 +149,9 @@ QueryBinder::Bound QueryBinder::bind_values(const ast::Select& select) {
   for (size_t column = 0; column < width; ++column) {
     std::vector<ExpressionPtr> cells;
     for (std::vector<ExpressionPtr>& row : out->rows) cells.push_back(std::move(row[column]));
+    TM_SQL_ASSIGN(const SqlType type, Coercer::common_type(cells, "VALUES"));
     TM_SQL_ASSIGN(cells, coercer_.unify(std::move(cells), "VALUES"));
-    out->columns.push_back({"column" + std::to_string(column + 1), cells[0]->type});
+    out->columns.push_back({"column" + std::to_string(column + 1), type});
     for (size_t row = 0; row < cells.size(); ++row) out->rows[row][column] = std::move(cells[row]);
   }
   Targets targets;
@@ -192,12 +193,14 @@ QueryBinder::Bound QueryBinder::bind_union(const ast::Select& select, UnknownLit
     std::vector<ExpressionPtr> pair;
     pair.push_back(take(left));
     pair.push_back(take(right));
+    SqlType type = pair[0]->type;
     const bool both_unknown =
         pair[0]->type.kind == TypeKind::Unknown && pair[1]->type.kind == TypeKind::Unknown;
     if (!(both_unknown && unknown == UnknownLiterals::Keep)) {
+      TM_SQL_ASSIGN(type, Coercer::common_type(pair, "UNION"));
       TM_SQL_ASSIGN(pair, coercer_.unify(std::move(pair), "UNION"));
     }
-    out->columns.push_back({left->columns[i].name, pair[0]->type});
+    out->columns.push_back({left->columns[i].name, type});
     left_columns.push_back(std::move(pair[0]));
     right_columns.push_back(std::move(pair[1]));
   }
@@ -445,14 +448,14 @@ QueryBinder::Bound QueryBinder::bind_core(const ast::Select& select, UnknownLite
   const Scope scope = std::move(from.scope);
   Body body;
   body.relation = std::move(from.relation);
+  TM_SQL_ASSIGN(body.targets,
+                bind_targets(select, scope, body.found, select.distinct ? UnknownLiterals::Settle : unknown));
   if (select.where != nullptr) {
     ExpressionBinder binder(catalog_, params_, scope, Clause::Where, nullptr);
     TM_SQL_ASSIGN(ExpressionPtr condition, binder.bind_boolean(*select.where, "WHERE"));
     body.relation = make_relation(RelationKind::Filter, std::move(body.relation));
     body.relation->condition = std::move(condition);
   }
-  TM_SQL_ASSIGN(body.targets,
-                bind_targets(select, scope, body.found, select.distinct ? UnknownLiterals::Settle : unknown));
   if (select.having != nullptr) {
     ExpressionBinder binder(catalog_, params_, scope, Clause::Having, &body.found);
     TM_SQL_ASSIGN(body.having, binder.bind_boolean(*select.having, "HAVING"));

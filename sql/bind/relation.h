@@ -67,7 +67,11 @@ struct Relation {
 
 RelationPtr make_relation(RelationKind kind, RelationPtr input);
 
-// Moves conditions down to where their columns come from, finds keys in them, and top-k in row numbers.
+// Computes what constants decide, in all expressions.
+void simplify_expressions(Relation& relation);
+
+// Simplifies, moves conditions down to where their columns come from, finds keys in them, and top-k in row
+// numbers.
 RelationPtr optimize(RelationPtr relation);
 
 // The most volatile function anywhere in it.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sql/bind/coerce.h"
+
 namespace tidemark::sql {
 namespace {
 
@@ -69,10 +71,31 @@ ExpressionPtr simplify_coalesce(ExpressionPtr e) {
   return e;
 }
 
-}  // namespace
+bool uses_slot(const Expression& expression, int slot) {
+  if (expression.kind == ExpressionKind::Slot && expression.index == slot) return true;
+  return std::any_of(expression.args.begin(), expression.args.end(),
+                     [slot](const ExpressionPtr& arg) { return uses_slot(*arg, slot); });
+}
 
-ExpressionPtr simplify(ExpressionPtr e) {
+void fill_slot(ExpressionPtr& expression, int slot, const Expression& value) {
+  if (expression->kind == ExpressionKind::Slot && expression->index == slot) {
+    expression = clone(value);
+    return;
+  }
+  for (ExpressionPtr& arg : expression->args) fill_slot(arg, slot, value);
+}
+
+// `e`, whose arguments are simple already.
+ExpressionPtr simplify_node(ExpressionPtr e) {
   switch (e->kind) {
+    case ExpressionKind::Call:
+    case ExpressionKind::Modifier: {
+      const bool strict = e->function == nullptr || e->function->strict;
+      const bool has_null = std::any_of(e->args.begin(), e->args.end(),
+                                        [](const ExpressionPtr& arg) { return is_constant_null(*arg); });
+      if (strict && has_null) return make_constant(Value::null(), e->type, e->location);
+      return fold(std::move(e));
+    }
     case ExpressionKind::And:
     case ExpressionKind::Or: return simplify_logic(std::move(e));
     case ExpressionKind::Not:
@@ -85,12 +108,32 @@ ExpressionPtr simplify(ExpressionPtr e) {
       return boolean(Value::boolean(is_constant_null(*e->args[0]) != e->negated), e->location);
     case ExpressionKind::Case: return simplify_case(std::move(e));
     case ExpressionKind::Coalesce: return simplify_coalesce(std::move(e));
+    case ExpressionKind::In:
+      return is_constant_null(*e->args[0]) ? boolean(Value::null(), e->location) : std::move(e);
     case ExpressionKind::NullIf:
       return is_constant_null(*e->args[0]) || is_constant_null(*e->args[1]) ? std::move(e->args[0])
                                                                             : std::move(e);
     case ExpressionKind::Let: return uses_slot(*e->args[1], e->index) ? std::move(e) : std::move(e->args[1]);
     default: return e;
   }
+}
+
+}  // namespace
+
+ExpressionPtr simplify(ExpressionPtr expression) {
+  std::vector<ExpressionPtr>& args = expression->args;
+  if (expression->kind == ExpressionKind::Let) {
+    // What the value comes to may decide the body, so it goes first.
+    args[0] = simplify(std::move(args[0]));
+    if (is_constant(*args[0])) {
+      fill_slot(args[1], expression->index, *args[0]);
+      return simplify(std::move(args[1]));
+    }
+    args[1] = simplify(std::move(args[1]));
+  } else {
+    for (ExpressionPtr& arg : args) arg = simplify(std::move(arg));
+  }
+  return simplify_node(std::move(expression));
 }
 
 int size_of(const Expression& expression, int limit) {
@@ -100,12 +143,6 @@ int size_of(const Expression& expression, int limit) {
     size += size_of(*arg, limit - size);
   }
   return size;
-}
-
-bool uses_slot(const Expression& expression, int slot) {
-  if (expression.kind == ExpressionKind::Slot && expression.index == slot) return true;
-  return std::any_of(expression.args.begin(), expression.args.end(),
-                     [slot](const ExpressionPtr& arg) { return uses_slot(*arg, slot); });
 }
 
 }  // namespace tidemark::sql

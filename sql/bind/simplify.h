@@ -6,11 +6,10 @@
 
 namespace tidemark::sql {
 
-// `expression`, whose arguments are simple already, or what it comes to.
+// Done once names are bound and groups checked: it may take columns away.
 ExpressionPtr simplify(ExpressionPtr expression);
 
 // Nodes of the expression, counted up to `limit`.
 int size_of(const Expression& expression, int limit);
-bool uses_slot(const Expression& expression, int slot);
 
 }  // namespace tidemark::sql

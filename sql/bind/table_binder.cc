@@ -207,6 +207,7 @@ Bound bind_create_view(const ast::CreateView& source, const Binding& binding) {
       }
     }
   }
+  simplify_expressions(*out.query);
   collect_sources(*out.query, out.sources);
   out.query_sql = std::string(binding.sql.substr(source.query_begin, source.query_end - source.query_begin));
   return BoundStatement{std::move(out)};

@@ -1,6 +1,7 @@
 // INSERT, UPDATE, DELETE and COPY.
 #include <algorithm>
 
+#include "sql/bind/simplify.h"
 #include "sql/bind/statement_binder.h"
 
 namespace tidemark::sql::statement_detail {
@@ -142,7 +143,7 @@ Result<ReturningClause, SqlError> bind_returning(const std::vector<ast::Target>&
                              : is_column           ? target.expr->names.back()
                                                    : "?column?";
     out.columns.push_back({name, value->type});
-    out.expressions.push_back(std::move(value));
+    out.expressions.push_back(simplify(std::move(value)));
   }
   return out;
 }
@@ -184,7 +185,7 @@ Result<std::vector<BoundAssignment>, SqlError> bind_set(const std::vector<ast::A
       TM_SQL_ASSIGN(value,
                     binder.coercer().assign(std::move(value), table.columns[column].type, assignment.column));
     }
-    out.push_back({column, std::move(value)});
+    out.push_back({column, simplify(std::move(value))});
   }
   return out;
 }

@@ -52,6 +52,12 @@ Fault array_length(Evaluation&, const Value* args, int, Value& out) {
   return kOk;
 }
 
+Function refused(std::string_view name, TypeKind right, TypeKind result) {
+  Function out = Function::of(name, {TypeKind::Jsonb, right}, result, nullptr);
+  out.hint = "Read parts with -> and ->>.";
+  return out;
+}
+
 }  // namespace
 
 std::vector<Function> json_functions() {
@@ -62,6 +68,11 @@ std::vector<Function> json_functions() {
       Function::of("->>", {J, T}, T, part_as_text),
       Function::of("->>", {J, I}, T, part_as_text),
       Function::of("||", {J, J}, J, concatenate),
+      refused("-", T, J),
+      refused("-", I, J),
+      refused("@>", J, TypeKind::Boolean),
+      refused("<@", J, TypeKind::Boolean),
+      refused("?", T, TypeKind::Boolean),
       Function::of("jsonb_typeof", {J}, T, type_of),
       Function::of("jsonb_array_length", {J}, I, array_length),
   };

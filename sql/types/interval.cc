@@ -9,7 +9,7 @@ namespace tidemark::sql {
 namespace {
 
 constexpr Fault kBadFormat{sqlstate::kInvalidDatetimeFormat, nullptr};
-constexpr Fault kIntervalOutOfRange{sqlstate::kDatetimeFieldOverflow, "interval field value out of range"};
+constexpr Fault kIntervalOutOfRange{"22015", "interval field value out of range"};
 
 // What one unit is in months, days or microseconds; exactly one of them is set.
 struct Unit {

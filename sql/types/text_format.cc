@@ -248,6 +248,36 @@ Fault double_from_text(std::string_view text, double& out) {
   return kOk;
 }
 
+namespace {
+
+// Whether the digits that to_chars() chose lie exactly between two doubles. They read back right, since ties
+// go to the even one, but PostgreSQL does not count on that and prints more digits. Only integers beyond 2^53
+// can be so.
+bool is_halfway(double magnitude, std::string_view scientific) {
+  if (magnitude < 9007199254740992.0 || magnitude >= 1e23) return false;
+  int128_t digits = 0;
+  int after_point = 0;
+  bool seen_point = false;
+  size_t at = scientific.starts_with('-') ? 1 : 0;
+  for (; at < scientific.size() && scientific[at] != 'e'; ++at) {
+    if (scientific[at] == '.') {
+      seen_point = true;
+      continue;
+    }
+    digits = digits * 10 + (scientific[at] - '0');
+    after_point += seen_point ? 1 : 0;
+  }
+  int exponent = 0;
+  std::from_chars(scientific.data() + at + 2, scientific.data() + scientific.size(), exponent);
+  for (int i = after_point; i < exponent; ++i) digits *= 10;
+  const auto exact = static_cast<int128_t>(magnitude);
+  const double neighbour = std::nextafter(magnitude, digits > exact ? HUGE_VAL : 0);
+  const int128_t gap = static_cast<int128_t>(neighbour) - exact;
+  return digits != exact && (digits - exact) * 2 == gap;
+}
+
+}  // namespace
+
 // Shortest digits that read back as the same number; with an exponent below 1e-4 and from 1e15 on.
 void append_double(double value, std::string& out) {
   if (std::isnan(value)) {
@@ -261,8 +291,11 @@ void append_double(double value, std::string& out) {
   const double magnitude = std::fabs(value);
   const bool plain = magnitude == 0 || (magnitude >= 1e-4 && magnitude < 1e15);
   char buffer[64];
-  const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value,
-                                    plain ? std::chars_format::fixed : std::chars_format::scientific);
+  auto result = std::to_chars(buffer, buffer + sizeof(buffer), value,
+                              plain ? std::chars_format::fixed : std::chars_format::scientific);
+  if (!plain && is_halfway(magnitude, {buffer, static_cast<size_t>(result.ptr - buffer)})) {
+    result = std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific, 16);
+  }
   out.append(buffer, result.ptr);
 }
 

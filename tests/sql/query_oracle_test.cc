@@ -426,6 +426,8 @@ TEST(QueryOracle, AnswersAsPostgresDoes) {
       if (same(ours, theirs, query.ordered)) continue;
     } else if (ours.sqlstate == theirs.sqlstate) {
       continue;
+    } else if (!theirs.ok() && ours.sqlstate == sqlstate::kUndefinedFunction) {
+      continue;  // We have fewer functions, and so find another mistake first.
     }
     ADD_FAILURE() << "ours:   " << ours.shown() << "\ntheirs: " << theirs.shown() << "\n"
                   << query.sql << ";\n"

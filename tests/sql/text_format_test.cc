@@ -61,6 +61,8 @@ TEST(TextFormat, PrintsAsPostgresDoes) {
   EXPECT_EQ(through(TypeKind::Double, "100000000000000"), "100000000000000");
   EXPECT_EQ(through(TypeKind::Double, "0.00001"), "1e-05");
   EXPECT_EQ(through(TypeKind::Double, "-0"), "-0");
+  EXPECT_EQ(through(TypeKind::Double, "34030041550479512"), "3.4030041550479512e+16");
+  EXPECT_EQ(through(TypeKind::Double, "-1e22"), "-1e+22");
   EXPECT_EQ(through(TypeKind::Numeric, "-00.50e1"), "-5.0");
   EXPECT_EQ(through(TypeKind::Numeric, "1e3"), "1000");
   EXPECT_EQ(through(TypeKind::Bytea, "a\\\\b\\001"), "\\x615c6201");
