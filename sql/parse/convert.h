@@ -12,8 +12,9 @@
 
 namespace tidemark::sql::convert {
 
-// The tree nests at most this deep.
-inline constexpr int kDepthMax = 1000;
+// The tree nests at most this deep: everything that walks it recurses. A query counts as several expressions.
+inline constexpr int kDepthMax = 500;
+inline constexpr int kSelectDepth = 2;
 
 // What is not supported, at its place.
 SqlError unsupported(std::string_view what, int location, std::string_view hint = {});

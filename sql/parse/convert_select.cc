@@ -160,7 +160,8 @@ Result<std::vector<ast::Target>, SqlError> targets(PgQuery__Node** nodes, size_t
 }
 
 Result<ast::SelectPtr, SqlError> select(const PgQuery__SelectStmt* source, int depth) {
-  if (++depth > kDepthMax)
+  depth += kSelectDepth;
+  if (depth > kDepthMax)
     return SqlError{sqlstate::kStatementTooComplex, "statement is nested too deeply", 0, {}, {}};
   if (source == nullptr) return unsupported("this query", -1);
   if (source->into_clause != nullptr) {

@@ -20,15 +20,6 @@ bool read_number(std::string_view bytes, size_t size, uint64_t& out) {
   return true;
 }
 
-bool is_valid_datetime(TypeKind kind, int64_t value) {
-  switch (kind) {
-    case TypeKind::Date: return !is_finite_date(value) || is_valid_date(value);
-    case TypeKind::Timestamp:
-    case TypeKind::TimestampTz: return !is_finite_timestamp(value) || is_valid_timestamp(value);
-    default: return true;
-  }
-}
-
 Fault read_integer(TypeKind kind, std::string_view bytes, Value& out) {
   uint64_t raw = 0;
   const int size = type_length(kind);

@@ -244,6 +244,15 @@ bool is_valid_timestamp(int64_t micros) {
   return micros >= kTimestampMin && micros < kTimestampEnd;
 }
 
+bool is_valid_datetime(TypeKind kind, int64_t value) {
+  switch (kind) {
+    case TypeKind::Date: return !is_finite_date(value) || is_valid_date(value);
+    case TypeKind::Timestamp:
+    case TypeKind::TimestampTz: return !is_finite_timestamp(value) || is_valid_timestamp(value);
+    default: return true;
+  }
+}
+
 Fault date_to_timestamp(int32_t days, int64_t& micros) {
   if (!is_finite_date(days)) {
     micros = days == kDateInfinity ? kTimestampInfinity : kTimestampMinusInfinity;

@@ -42,6 +42,9 @@ constexpr bool is_finite_timestamp(int64_t micros) {
 bool is_valid_date(int64_t days);
 bool is_valid_timestamp(int64_t micros);
 
+// Whether `value` is one of `kind`: a date or timestamp in range or infinite, or anything of another kind.
+bool is_valid_datetime(TypeKind kind, int64_t value);
+
 // Rounds toward minus infinity, unlike C++.
 constexpr int64_t floor_divide(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a % b < 0) != (b < 0) ? 1 : 0);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sql/types/compare.h"
+#include "sql/types/datetime.h"
 #include "sql/types/jsonb.h"
 #include "sql/types/key_reader.h"
 #include "sql/types/utf8.h"
@@ -131,7 +132,9 @@ Fault read_value(TypeKind kind, KeyReader& in, std::string_view key, Arena& aren
       uint64_t raw = 0;
       const int size = integer_size(kind);
       if (!in.take_number(size, raw)) return kCorruptKey;
-      out = Value::of_int(kind, from_signed(raw, size));
+      const int64_t value = from_signed(raw, size);
+      if (!is_valid_datetime(kind, value)) return kCorruptKey;
+      out = Value::of_int(kind, value);
       return kOk;
     }
     case TypeKind::Double: {

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "sql/types/datetime.h"
+
 namespace tidemark::sql {
 namespace {
 
@@ -91,6 +93,16 @@ Value read_numeric(std::string_view bytes) {
   int128_t coefficient = 0;
   std::memcpy(&coefficient, magnitude.data(), magnitude.size());
   return Value::numeric(Numeric::small(negative ? -coefficient : coefficient, scale));
+}
+
+bool is_fixed(TypeKind kind, const char* at) {
+  switch (kind) {
+    case TypeKind::Boolean: return static_cast<uint8_t>(*at) <= 1;
+    case TypeKind::Date: return is_valid_datetime(kind, load<int32_t>(at));
+    case TypeKind::Timestamp:
+    case TypeKind::TimestampTz: return is_valid_datetime(kind, load<int64_t>(at));
+    default: return true;
+  }
 }
 
 void store_fixed(const Value& value, char* at) {
@@ -184,8 +196,7 @@ bool RowView::check() const {
   for (size_t i = 0; i < columns_; ++i) {
     const RowLayout::Slot& slot = layout_->slots_[i];
     if (!slot.is_variable) {
-      if (slot.kind == TypeKind::Boolean && static_cast<uint8_t>(bytes_[fixed_at_ + slot.offset]) > 1)
-        return false;
+      if (!is_fixed(slot.kind, bytes_.data() + fixed_at_ + slot.offset)) return false;
       continue;
     }
     const auto next = load<uint32_t>(bytes_.data() + fixed_at_ + slot.offset);

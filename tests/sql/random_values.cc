@@ -145,7 +145,7 @@ Value RandomValues::value(TypeKind kind, Arena& arena) {
       if (chance(5)) return Value::of_int(kind, chance(50) ? kTimestampInfinity : kTimestampMinusInfinity);
       if (chance(10)) {
         return Value::of_int(
-            kind, static_cast<int64_t>(below(9'435'184'819'200'000'000u)) - 211'813'488'000'000'000);
+            kind, static_cast<int64_t>(below(9'435'184'819'200'000'000u) - 211'813'488'000'000'000u));
       }
       return Value::of_int(
           kind, (static_cast<int64_t>(below(20000)) - 5000) * kDayMicros +
