@@ -1,5 +1,6 @@
 #include "coordinator/membership.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/assert.h"
@@ -141,9 +142,12 @@ std::string identity_of(const pb::RingFact& ring, const std::string& process) {
     if (bearer.process() == process) return bearer.identity();
   for (const auto& bearer : ring.bearers())
     if (bearer.identity() == process) return {};  // Another has taken it over.
-  for (const std::string& member : ring.ring().members())
-    if (member == process) return member;
-  return {};
+  // One that leaves bears its identity until no lane has to be committed under a ring that names it.
+  auto names = [&process](const pb::Ring& one) {
+    return std::find(one.members().begin(), one.members().end(), process) != one.members().end();
+  };
+  bool named = names(ring.ring()) || std::any_of(ring.previous().begin(), ring.previous().end(), names);
+  return named ? process : std::string();
 }
 
 }  // namespace tidemark

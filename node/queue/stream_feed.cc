@@ -133,12 +133,14 @@ void StreamFeed::close_lanes(ShardRange lanes, Tell tell) {
   for (auto& [slot, ranges] : taken) {
     Queue& from = *queue(slot);
     if (tell == Tell::Yes) {
+      flush(from);  // What it brings of these lanes comes first.
       auto message = std::make_shared<pb::Message>();
       pb::QueueClose& close = *message->mutable_queue_close();
       close.set_region(identity_.region.value);
       close.set_epoch(from.epoch);
       close.set_incarnation(identity_.incarnation.value);
       for (ShardRange range : ranges) *close.add_lanes() = to_pb(range);
+      close.set_sequence(++from.sequence);
       transport_.send(from.address, std::move(message));
     }
     remove_if_empty(from);

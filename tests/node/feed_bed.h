@@ -33,6 +33,10 @@ class KeepingTransport : public Transport {
     if (found == sent.end()) return out;
     for (const MessagePtr& message : found->second) {
       if (message->has_queue_open()) sequence = 0;
+      // A lost close must be noticed like lost records.
+      if (message->has_queue_close()) {
+        EXPECT_EQ(message->queue_close().sequence(), ++sequence);
+      }
       if (!message->has_queue_records()) continue;
       EXPECT_EQ(message->queue_records().sequence(), ++sequence);
       for (const pb::QueueEntry& entry : message->queue_records().entries()) out.push_back(entry);

@@ -132,6 +132,21 @@ TEST(StreamFeed, ACutGoesThroughTheQueueAndStopsTheLanesThatMove) {
   EXPECT_EQ(std::count_if(entries.begin(), entries.end(), [](const auto& e) { return e.has_cut(); }), 1);
 }
 
+TEST(StreamFeed, LanesTakenAwayAreToldInTheQueuesOwnSequence) {
+  FeedBed bed;
+  bed.open("a", {0, 1});
+  bed.credit(1);
+  bed.commit({0, 1});
+  bed.pump();
+  bed.feed->close_lanes({ShardId{0}, ShardId{1}}, StreamFeed::Tell::Yes);
+  bed.commit({0, 1});
+  bed.pump();
+  size_t closes = 0;
+  for (const MessagePtr& message : bed.transport.sent[Address{"a"}]) closes += message->has_queue_close();
+  EXPECT_EQ(closes, 1u);
+  EXPECT_EQ(bed.seen("a").size(), 3u);  // Both lanes, then one. The numbers are checked on the way.
+}
+
 TEST(StreamFeed, AQueueWaitsBeforeACutToARingThatIsNotKnownHere) {
   FeedBed bed;
   know_rings(bed, {{"a", "a", "a", "a"}});

@@ -129,10 +129,14 @@ class ClusterRun {
   std::string describe() {
     std::string out;
     for (const std::string& failure : cluster_.plan_failures()) out += "not planned: " + failure + "\n";
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < cluster_.view_manager_count(); ++i) {
       ViewManager* role = cluster_.view_manager_role(i);
+      out += cluster_.view_manager(i).name() + ":\n";
       if (role && role->core()) out += role->core()->describe() + "\n";
     }
+    std::string status;
+    cluster_.admin({"status"}, &status);
+    out += status;
     return out;
   }
 
@@ -249,6 +253,35 @@ TEST(SimulatedCluster, ViewsConvergeThroughLostMessagesAndABadLog) {
     options.faults.coordination.lose_request = options.faults.coordination.lose_reply = 0.002;
     options.faults.coordination.reconnect_delay_max = Micros{50'000};
     ASSERT_NO_FATAL_FAILURE(survive(options));
+  }
+}
+
+TEST(SimulatedCluster, ViewManagersComeAndGoWhileUpdatesFlow) {
+  for (int seed = 1; seed <= std::max(1, seeds() / 4); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    SimClusterOptions options;
+    options.seed = static_cast<uint64_t>(seed);
+    options.coordinator.activation = seed % 2 ? pb::ACTIVATE_BY_NODE : pb::ACTIVATE_BY_COORDINATOR;
+    ClusterRun run(options);
+    ASSERT_NO_FATAL_FAILURE(run.set_up());
+    auto write_for_a_while = [&] {
+      for (int i = 0; i < 150; ++i) {
+        run.write();
+        run.cluster().run_for(Micros{5'000});
+      }
+    };
+    write_for_a_while();
+    std::string said;
+    run.cluster().add_view_manager();
+    ASSERT_TRUE(run.cluster().admin({"add-vm", "v2"}, &said)) << said;
+    write_for_a_while();
+    ASSERT_TRUE(run.cluster().admin({"remove-vm", "v0"}, &said)) << said;
+    write_for_a_while();
+    ASSERT_TRUE(run.converges());
+    // Both changes have ended: the lanes of the one that left are with the others.
+    ViewManager* left = run.cluster().view_manager_role(0);
+    EXPECT_TRUE(!left->core() || left->core()->queue_count() == 0);
+    EXPECT_GT(run.cluster().view_manager_role(2)->core()->queue_count(), 0u);
   }
 }
 

@@ -42,6 +42,7 @@ class SimCluster {
   std::vector<SimProcess*> processes();  // Nodes and view managers, also those that are down.
   SimProcess& node(int index) { return *nodes_[static_cast<size_t>(index)]; }
   SimProcess& view_manager(int index) { return *view_managers_[static_cast<size_t>(index)]; }
+  int view_manager_count() const { return static_cast<int>(view_managers_.size()); }
   // Of a running process; nullptr while it still looks for its cluster.
   StorageNode* storage_node(int index);
   ViewManager* view_manager_role(int index);
