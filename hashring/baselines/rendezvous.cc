@@ -30,21 +30,23 @@ Result<Assignment> rendezvous(const Members& members, uint32_t shards) {
 
   std::vector<MemberId> owners(shards);
   for (uint32_t shard = 0; shard < shards; ++shard) {
-    const Bid* best = nullptr;
+    size_t best = bids.size();  // None yet.
     uint64_t best_number = 0;
     u128 best_log = 0;
-    for (const Bid& bid : bids) {
+    for (size_t i = 0; i < bids.size(); ++i) {
+      const Bid& bid = bids[i];
+      const bool has_best = best < bids.size();
       const uint64_t number = draw(bid.seed, shard) | 1;
       // Logarithms are dear, and of equal weights only a higher number can win.
-      if (best != nullptr && bid.weight == best->weight && number <= best_number) continue;
+      if (has_best && bid.weight == bids[best].weight && number <= best_number) continue;
       const u128 log = negative_log2(number);
-      // log / weight < best_log / best->weight, without dividing.
-      if (best != nullptr && log * best->weight >= best_log * bid.weight) continue;
-      best = &bid;
+      // log / weight < best_log / the best one's weight, without dividing.
+      if (has_best && log * bids[best].weight >= best_log * bid.weight) continue;
+      best = i;
       best_number = number;
       best_log = log;
     }
-    owners[shard] = best->id;
+    owners[shard] = bids[best].id;
   }
   return Assignment(std::move(owners));
 }
