@@ -26,10 +26,22 @@ struct CoordinationTree::Client : std::enable_shared_from_this<Client> {
     if (delay.value == 0 && line.empty()) return task();
     line.push_back(std::move(task));
     scheduler.post_after(delay, [self = shared_from_this(), &line] {
+      if (line.empty()) return;  // The process has died.
       auto next = std::move(line.front());
       line.pop_front();
       next();
     });
+  }
+
+  // The owner is gone. What waits for answers refers to this client, which would keep itself for ever.
+  void bury() {
+    dead = true;
+    auto waiting = std::exchange(in_flight, {});
+    auto watching = std::exchange(watches, {});
+    unsent.clear();
+    listeners.clear();
+    outgoing.clear();
+    incoming.clear();
   }
 
   void submit(Work work, Fail fail) {
@@ -238,7 +250,7 @@ MemoryCoordination::MemoryCoordination(CoordinationTree& tree, Scheduler& schedu
 
 MemoryCoordination::~MemoryCoordination() {
   if (client_->dead) return;
-  client_->dead = true;
+  client_->bury();
   client_->tree.scheduler_.post(
       [client = client_, session = client_->session] { client->tree.expire(session); });
 }
@@ -321,7 +333,7 @@ void MemoryCoordination::reconnect() {
 }
 
 void MemoryCoordination::abandon() {
-  client_->dead = true;
+  client_->bury();
   client_->tree.scheduler_.post(
       [client = client_, session = client_->session] { client->tree.connection_lost(session); });
 }

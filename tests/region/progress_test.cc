@@ -122,7 +122,7 @@ TEST_F(Progress, CarriesTheFenceInForceSoThatAReaderMayStartThere) {
   rig_.put(base_, {1, 1});
   rig_.report(all_, end());
   rig_.settle();
-  const pb::ReaderState& reader = rig_.last_body().progress().reader();
+  const pb::ReaderState reader = rig_.last_body().progress().reader();
   EXPECT_EQ(reader.next(), records());
   EXPECT_EQ(Offset{reader.incarnation()}, *rig_.state().reader().incarnation);
   EXPECT_EQ(MapVersion{reader.fence_version()}, rig_.state().reader().fence_version);
