@@ -83,7 +83,7 @@ struct LogView {
   uint64_t sealed = 0;  // By which change.
   uint64_t committed_floor = 0;
   bool committed_past_seal = false;
-  bool backfilling = false;
+  std::set<uint32_t> backfilling;  // Views.
   std::set<uint64_t> unmerged;
 };
 
