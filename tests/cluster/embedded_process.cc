@@ -9,10 +9,11 @@ EmbeddedProcess::EmbeddedProcess(EmbeddedShape shape, const std::filesystem::pat
   gateways_.add(sql_port_.address());
   process_ = std::make_unique<TidemarkProcess>(
       "tidemark-up",
-      std::vector<std::string>{
-          "up", "--data", data_.string(), "--listen", sql_port_.address(), "--admin-listen",
-          admin_port_.address(), "--nodes", std::to_string(shape.nodes), "--view-managers",
-          std::to_string(shape.view_managers), "--regions", std::to_string(shape.regions)},
+      std::vector<std::string>{"up", "--data", data_.string(), "--listen", sql_port_.address(),
+                               "--admin-listen", admin_port_.address(), "--nodes",
+                               std::to_string(shape.nodes), "--view-managers",
+                               std::to_string(shape.view_managers), "--regions",
+                               std::to_string(shape.regions), "--cluster.activation", shape.activation},
       directory_.path() / "tidemark-up.log");
 }
 

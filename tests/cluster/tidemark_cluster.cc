@@ -113,6 +113,7 @@ void TidemarkCluster::configure_node(Member& node) {
                    "\n[cluster]\nregions = " + std::to_string(shape_.regions) + "\nreplicas = " +
                    std::to_string(shape_.replicas) + "\nnodes_min = " + std::to_string(shape_.nodes) +
                    "\nview_managers_min = " + std::to_string(shape_.view_managers) +
+                   "\nactivation = " + in_quotes(shape_.activation) +
                    "\n[coordinator]\nreplica_absence = " + millis(shape_.replica_absence) + "\n" + kMemory);
 }
 

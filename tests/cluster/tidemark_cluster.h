@@ -30,6 +30,7 @@ struct ClusterShape {
   std::chrono::milliseconds session_timeout{4000};
   std::chrono::milliseconds checkpoint_interval{2000};
   std::chrono::milliseconds replica_absence{20'000};
+  std::string activation = "node";
 };
 
 enum class Role : uint8_t { Node, ViewManager };
