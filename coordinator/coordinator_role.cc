@@ -15,7 +15,7 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
   Impl(const ProcessContext& context, CoordinatorOptions options)
       : context_(context),
         options_(std::move(options)),
-        core_(options_.settings, context_.random.next()),
+        core_(settings_from(options_), context_.random.next()),
         relay_(context_.scheduler, context_.coordination, context_.transport) {}
 
   void start() {
@@ -54,6 +54,12 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
     Address from;
     MessagePtr message;
   };
+
+  static CoordinatorSettings settings_from(const CoordinatorOptions& options) {
+    CoordinatorSettings settings = options.settings;
+    settings.name = options.self.name();
+    return settings;
+  }
 
   // ---- news
 
@@ -257,6 +263,11 @@ CoordinatorRole::~CoordinatorRole() {
 
 bool CoordinatorRole::on_message(const Address& from, const MessagePtr& message) {
   return impl_->on_message(from, message);
+}
+
+bool CoordinatorRole::is_for_coordinator(const pb::Message& message) {
+  return message.has_region_status() || message.has_admin() || message.has_admin_reply() ||
+         message.has_change_catalog() || message.has_catalog_changed();
 }
 
 bool CoordinatorRole::is_elected() const {

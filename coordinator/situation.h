@@ -18,6 +18,7 @@
 namespace tidemark {
 
 struct CoordinatorSettings {
+  std::string name;  // Of the node that is the coordinator; for people.
   // A new cluster is made once so many are there.
   uint32_t shards = 16384;
   uint32_t regions = 8;
