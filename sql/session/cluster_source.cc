@@ -95,22 +95,23 @@ class TableCursor : public RowCursor {
 
 class VirtualCursor : public RowCursor {
  public:
-  VirtualCursor(size_t width, VirtualTables::Rows rows) : width_(width), rows_(std::move(rows)) {}
+  VirtualCursor(size_t width, std::shared_ptr<const VirtualTables::Rows> rows)
+      : width_(width), rows_(std::move(rows)) {}
 
   PullResult next(Batch& out) override {
     out.reset(width_);
-    if (at_ == rows_.size()) return Pull::End;
-    for (; at_ < rows_.size() && !out.is_full(); ++at_) {
-      TM_ASSERT(rows_[at_].size() == width_);
+    if (at_ == rows_->size()) return Pull::End;
+    for (; at_ < rows_->size() && !out.is_full(); ++at_) {
+      TM_ASSERT((*rows_)[at_].size() == width_);
       Value* row = out.add_row();
-      for (size_t i = 0; i < width_; ++i) row[i] = rows_[at_][i].get();
+      for (size_t i = 0; i < width_; ++i) row[i] = (*rows_)[at_][i].get();
     }
     return Pull::Rows;
   }
 
  private:
   size_t width_;
-  VirtualTables::Rows rows_;
+  std::shared_ptr<const VirtualTables::Rows> rows_;
   size_t at_ = 0;
 };
 
@@ -123,9 +124,12 @@ ClusterSource::ClusterSource(ServiceState& service, const SessionState& session,
 Result<std::unique_ptr<RowCursor>, SqlError> ClusterSource::open(const ScanRequest& request) {
   if (request.table->kind == SchemaKind::Virtual) {
     TM_ASSERT(service_.virtual_tables != nullptr);
-    TM_SQL_ASSIGN(VirtualTables::Rows rows, service_.virtual_tables->rows(*request.table, session_));
-    return std::unique_ptr<RowCursor>(
-        std::make_unique<VirtualCursor>(request.table->columns.size(), std::move(rows)));
+    std::shared_ptr<const VirtualTables::Rows>& known = virtual_rows_[request.table->id];
+    if (!known) {
+      TM_SQL_ASSIGN(VirtualTables::Rows rows, service_.virtual_tables->rows(*request.table, session_));
+      known = std::make_shared<const VirtualTables::Rows>(std::move(rows));
+    }
+    return std::unique_ptr<RowCursor>(std::make_unique<VirtualCursor>(request.table->columns.size(), known));
   }
   CatalogTablePtr table = catalog_->table(request.table->id);
   TM_ASSERT(table != nullptr);

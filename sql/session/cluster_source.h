@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "sql/execute/row_source.h"
@@ -24,6 +25,8 @@ class ClusterSource : public RowSource {
   const SessionState& session_;
   CatalogSnapshotPtr catalog_;
   std::function<void()> on_rows_;
+  // Of the system tables that were read: subqueries read them once for each row.
+  std::map<TableId, std::shared_ptr<const VirtualTables::Rows>> virtual_rows_;
 };
 
 }  // namespace tidemark::sql

@@ -132,6 +132,7 @@ void ClusterSession::run(BoundTextPtr statement, std::vector<OwnedValue> paramet
     state_.tokens.clear();
     return end(std::string("DISCARD ALL"));
   }
+  may_have_written_ = is_write(body) && !state_.transaction.is_open();
   task_ = make_task(std::move(running));
   task_->start();
 }
@@ -205,7 +206,9 @@ void ClusterSession::transact(const ast::Transaction& transaction, Running runni
         running.sink.notice(error(sqlstate::kNoActiveTransaction, "there is no transaction in progress"));
       const bool failed = mine.status() == TransactionStatus::Failed;
       if (mine.has_writes()) {
+        committing_ = true;
         task_ = make_commit_task(std::move(running), [this](Result<std::string, SqlError> result) {
+          committing_ = false;
           state_.transaction.end();
           end(std::move(result));
         });
@@ -224,6 +227,7 @@ void ClusterSession::end(Result<std::string, SqlError> result) {
   if (!done_) return;
   if (!result.ok() && state_.transaction.is_open()) state_.transaction.fail();
   task_.reset();
+  may_have_written_ = false;
   std::exchange(done_, {})(std::move(result));
 }
 
@@ -236,9 +240,10 @@ void ClusterSession::watch_timeout() {
 }
 
 void ClusterSession::interrupt(const char* why) {
-  if (!done_) return;
-  task_.reset();
-  end(error(sqlstate::kQueryCanceled, why));
+  if (!done_ || committing_) return;
+  SqlError interrupted = error(sqlstate::kQueryCanceled, why);
+  if (may_have_written_) interrupted.detail = "Rows that it has written stay; others may still be written.";
+  end(interrupted);
 }
 
 void ClusterSession::cancel() {

@@ -67,7 +67,10 @@ class Task {
   void finish(Result<std::string, SqlError> result) {
     if (finished_) return;
     finished_ = true;
-    loop_.post([this, result = std::move(result)] { done_(result); });
+    loop_.post([this, result = std::move(result)] {
+      const TaskDone done = std::move(done_);  // It destroys the task.
+      done(result);
+    });
   }
   bool is_finished() const { return finished_; }
   template <typename Statement>

@@ -281,6 +281,23 @@ TEST_F(SqlSession, ATransactionThatLostARaceIsRefused) {
   EXPECT_THAT(run("select * from t").sorted(), ElementsAre("1|100", "2|2"));
 }
 
+// ---- system tables
+
+TEST_F(SqlSession, SystemTablesTellOfTheCatalogAndTheCluster) {
+  must("create table t (id int primary key, name text not null)");
+  must("create materialized view v as select name, count(*) as n from t group by name");
+  must("select * from v");
+  EXPECT_THAT(run("select relname, relkind from pg_class where relname in ('t', 'v') order by 1").rows,
+              ElementsAre("t|r", "v|m"));
+  EXPECT_THAT(
+      run("select column_name from information_schema.columns where table_name = 't' order by 1").rows,
+      ElementsAre("id", "name"));
+  EXPECT_THAT(run("select name, state from tidemark.views").rows, ElementsAre("v|ready"));
+  EXPECT_THAT(run("select count(*) from tidemark.nodes").rows, ElementsAre("3"));
+  EXPECT_EQ(run("insert into pg_class values (1)").state(), "42809");
+  EXPECT_EQ(run("create materialized view w as select relname from pg_class").state(), "0A000");
+}
+
 // ---- the rest
 
 TEST_F(SqlSession, SettingsAreShownSetAndReset) {
