@@ -259,6 +259,11 @@ bool CoordinatorRole::on_message(const Address& from, const MessagePtr& message)
   return impl_->on_message(from, message);
 }
 
+bool CoordinatorRole::is_for_coordinator(const pb::Message& message) {
+  return message.has_region_status() || message.has_admin() || message.has_admin_reply() ||
+         message.has_change_catalog() || message.has_catalog_changed();
+}
+
 bool CoordinatorRole::is_elected() const {
   return impl_->is_elected();
 }

@@ -37,6 +37,7 @@ class CoordinatorRole {
   // The process's transport has one receiver, which offers each message to its roles. True: it was for this
   // one (region status, admin and catalog requests, and the answers to those it passed on).
   bool on_message(const Address& from, const MessagePtr& message);
+  static bool is_for_coordinator(const pb::Message& message);
 
   bool is_elected() const;
   // For an orderly end: the next one is elected at once.
