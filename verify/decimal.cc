@@ -67,6 +67,28 @@ void divide_rounded(mpz_ptr out, mpz_srcptr a, mpz_srcptr b) {
   }
 }
 
+// Like PostgreSQL, takes no digits that lie just between two doubles, though reading would give the right
+// one.
+std::string shortest_digits(double value) {
+  char buffer[64];
+  const auto shortest = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
+  std::string out(buffer, shortest.ptr);
+  const auto is_between = [&](double neighbour) {
+    const long double middle = (static_cast<long double>(value) + neighbour) / 2;
+    return std::strtold(out.c_str(), nullptr) == middle;
+  };
+  const auto point = out.find('.');
+  size_t digits = point == std::string::npos ? 1 : out.find('e') - point;
+  while (digits < 17 &&
+         (is_between(std::nextafter(value, HUGE_VAL)) || is_between(std::nextafter(value, -HUGE_VAL)))) {
+    const auto longer = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific,
+                                      static_cast<int>(digits));
+    out.assign(buffer, longer.ptr);
+    ++digits;
+  }
+  return out;
+}
+
 }  // namespace
 
 Integer Integer::power_of_ten(uint64_t exponent) {
@@ -318,11 +340,10 @@ std::string double_text(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   if (value == 0) return std::signbit(value) ? "-0" : "0";
+  const std::string text = shortest_digits(value);
+  const int exponent = std::atoi(text.substr(text.find('e') + 1).c_str());
+  if (exponent < -4 || exponent >= 15) return text;
   char buffer[64];
-  const auto shortest = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
-  const std::string_view text(buffer, static_cast<size_t>(shortest.ptr - buffer));
-  const int exponent = std::atoi(std::string(text.substr(text.find('e') + 1)).c_str());
-  if (exponent < -4 || exponent >= 15) return std::string(text);
   const auto fixed = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed);
   return std::string(buffer, fixed.ptr);
 }

@@ -17,6 +17,7 @@ struct TypeName {
 Result<TypeName> type_name_of(Tree type) {
   TypeName out;
   const std::string name = name_in(type["names"]);
+  if (name == "unknown") return out;  // What PostgreSQL prints for a literal that it leaves alone.
   const auto kind = type_of_name(name);
   if (!kind || !type["arrayBounds"].items().empty()) return unsupported("the type " + name);
   out.kind = *kind;
@@ -46,7 +47,24 @@ Expr truth(const std::string& sql) {
 
 }  // namespace
 
+// The key of the group that the node is, so that it is exact where a column of the group is one of several.
+std::optional<Expr> Translator::group_key(Tree node, Context& context) {
+  if (!context.grouped || context.in_aggregate) return {};
+  Context plain;
+  plain.scope = context.scope;
+  plain.in_aggregate = true;
+  const Result<Expr> candidate = expression(node, plain);
+  if (!candidate.ok()) return {};
+  for (Expr key : context.group_keys) {
+    if (key.sql != candidate->sql) continue;
+    key.type.any_of_equals = key.type.any_of_equals || key.type.needs_key();
+    return key;
+  }
+  return {};
+}
+
 Result<Expr> Translator::expression(Tree node, Context& context) {
+  if (const auto key = group_key(node, context)) return *key;
   const std::string kind = node.kind();
   const Tree body = node.body();
   if (kind == "A_Const") return constant(body);
@@ -260,6 +278,7 @@ Result<Expr> Translator::case_of(Tree body, Context& context) {
 Result<Expr> Translator::type_cast(Tree body, Context& context) {
   TM_ASSIGN(TypeName type, type_name_of(body["typeName"]));
   TM_ASSIGN(Expr given, expression(body["arg"], context));
+  if (type.kind == TypeKind::Unknown) return given;
   TM_ASSIGN(Expr value, cast(given, type.kind));
   return fitted(value, type);
 }

@@ -17,7 +17,9 @@ Json json(const Value& value) {
 // -> and ->>: by name in an object, by number in an array.
 const Json* part(const Json& of, const Value& where) {
   if (const auto* index = std::get_if<int64_t>(&where)) {
-    return of.kind == Json::Kind::Array ? of.item(*index) : nullptr;
+    if (of.kind == Json::Kind::Array) return of.item(*index);
+    // To PostgreSQL a bare scalar is an array of one.
+    return of.kind != Json::Kind::Object && (*index == 0 || *index == -1) ? &of : nullptr;
   }
   return of.kind == Json::Kind::Object ? of.member(as_text(where)) : nullptr;
 }

@@ -1,5 +1,7 @@
 #include "verify/recomputation.h"
 
+#include <cstdlib>
+
 #include "base/assert.h"
 #include "verify/decimal.h"
 #include "verify/functions.h"
@@ -18,7 +20,8 @@ std::string numbered(const char* prefix, size_t count) {
 }
 
 std::string canonical(Type type, std::string text) {
-  if (type.kind == TypeKind::Float8 && text == "-0") return "0";
+  if (type.kind == TypeKind::Float8)
+    return text == "-0" ? "0" : double_text(std::strtod(text.c_str(), nullptr));
   return type.any_of_equals ? equality_key(type.kind, text) : text;
 }
 

@@ -152,6 +152,7 @@ Result<std::string> Translator::group_by(Tree list, const std::vector<Target>& t
     TM_ASSIGN(Expr key, expression(node, context));
     // A plain number would be an ordinal to SQLite.
     context.identity->push_back(key_of(key));
+    context.group_keys.push_back(key);
     out += (out.empty() ? " GROUP BY +" : ", +") + key_of(key);
   }
   return out;
@@ -222,7 +223,14 @@ Result<Translator::Query> Translator::plain(Tree select) {
   if (is_distinct) {
     out.sql = "SELECT " + outputs + context.tail;
     out = distinct(out);
-    return limit.count < 0 ? Result<Query>(out) : first_rows(out, select, limit);
+    if (limit.count < 0) return out;
+    return first_rows(out, select, limit, [&](Tree node) -> int64_t {
+      const Result<Expr> wanted = by_output(node);
+      for (size_t i = 0; wanted.ok() && i < list.size(); ++i) {
+        if (list[i].expr.sql == wanted->sql) return static_cast<int64_t>(i);
+      }
+      return -1;
+    });
   }
   if (limit.count < 0 && !select["distinctClause"]) {
     out.sql = "SELECT " + outputs + identity_list(context.identity) + context.tail;
@@ -274,19 +282,16 @@ Translator::Query Translator::distinct(const Query& of) {
   return out;
 }
 
-// ORDER BY and LIMIT over the outputs of a query.
-Result<Translator::Query> Translator::first_rows(const Query& of, Tree select, const Limits& limit) {
+Result<Translator::Query> Translator::first_rows(const Query& of, Tree select, const Limits& limit,
+                                                 const std::function<int64_t(Tree)>& place) {
   const Scope scope = scope_of(of, "(" + of.sql + ")", "", {});
   const auto by_output = [&](Tree node) -> Result<Expr> {
-    if (const Tree number = node["A_Const"]["ival"]) {
-      const int64_t place = number["ival"].integer();
-      if (place < 1 || place > static_cast<int64_t>(scope.columns.size()))
-        return Error{"there is no such output"};
-      return scope.columns[static_cast<size_t>(place - 1)].expr;
+    const Tree number = node["A_Const"]["ival"];
+    const int64_t found = number ? number["ival"].integer() - 1 : place(node);
+    if (found < 0 || found >= static_cast<int64_t>(scope.columns.size())) {
+      return unsupported("ORDER BY of something other than an output");
     }
-    Context context;
-    context.scope = &scope;
-    return expression(node, context);
+    return scope.columns[static_cast<size_t>(found)].expr;
   };
   TM_ASSIGN(std::string order, order_by(select["sortClause"], by_output));
   if (order.empty()) return unsupported("LIMIT without ORDER BY");
@@ -354,7 +359,14 @@ Result<Translator::Query> Translator::set_operation(Tree select) {
             right.sql + ")";
   if (!select["all"].truth()) out = distinct(out);
   TM_ASSIGN(Limits limit, limits(select));
-  return limit.count < 0 ? Result<Query>(out) : first_rows(out, select, limit);
+  if (limit.count < 0) return out;
+  return first_rows(out, select, limit, [&](Tree node) -> int64_t {
+    const std::vector<Tree> fields = node["ColumnRef"]["fields"].items();
+    for (size_t i = 0; fields.size() == 1 && i < out.columns.size(); ++i) {
+      if (out.columns[i].name == fields[0]["String"]["sval"].text()) return static_cast<int64_t>(i);
+    }
+    return -1;
+  });
 }
 
 Result<Translation> translate(const ParsedQuery& query, const std::vector<Table>& tables) {

@@ -58,6 +58,7 @@ class Translator {
   struct Context {
     const Scope* scope = nullptr;
     bool grouped = false;  // Columns outside aggregates stand for all rows of a group.
+    Exprs group_keys;
     bool in_aggregate = false;
     bool aggregates = false;  // Seen one.
     bool windows_allowed = false;
@@ -93,7 +94,9 @@ class Translator {
   // The node that an ordinal or the name of an output stands for, or the node itself.
   Result<Tree> output_node(Tree node, const std::vector<Target>& targets, const Scope* inputs_first);
   Result<std::string> order_by(Tree list, const Resolve& resolve);
-  Result<Query> first_rows(const Query& of, Tree select, const Limits& limits);
+  // ORDER BY and LIMIT over a query; `place` finds the output, from 0, that a node is, or gives -1.
+  Result<Query> first_rows(const Query& of, Tree select, const Limits& limits,
+                           const std::function<int64_t(Tree)>& place);
   Query distinct(const Query& of);
   std::string next_alias() { return "r" + std::to_string(++aliases_); }
 
@@ -109,6 +112,7 @@ class Translator {
   // expressions.cc
   Result<Expr> expression(Tree node, Context& context);
   Result<Exprs> expressions(Tree list, Context& context);
+  std::optional<Expr> group_key(Tree node, Context& context);
   Result<std::string> condition(Tree node, Context& context);
   Result<Expr> constant(Tree body);
   Result<Expr> column(Tree body, Context& context);

@@ -13,8 +13,8 @@
 namespace tidemark::verify {
 
 struct VerifyOptions {
-  std::vector<std::string> views;  // Empty: all.
-  std::string directory = "/tmp";  // Where base rows are copied to.
+  std::vector<std::string> views = {};  // Empty: all.
+  std::string directory = "/tmp";       // Where base rows are copied to.
   int64_t cache_bytes = 64 << 20;
   int64_t shown_rows_max = 100;  // Per view.
   std::chrono::milliseconds hold{10'000};
