@@ -114,7 +114,6 @@ bool is_time_like(const Expr& expr) {
 // A literal takes the type of what it meets.
 Result<Expr> resolved(const Expr& literal, const Expr& other) {
   if (literal.type.kind != TypeKind::Unknown || other.type.kind == TypeKind::Unknown) return literal;
-  // Beside a moment, PostgreSQL takes '1 day' for another moment; only what is cast is an interval.
   return cast(literal, other.type.kind);
 }
 
@@ -135,6 +134,11 @@ Result<Expr> binary_operator(const std::string& name, const Expr& left, const Ex
   if (name == "||") return concatenation(left, right);
   if (name == "->" || name == "->>") return json_part(name, left, right);
   if (name == "~~" || name == "!~~" || name == "~~*" || name == "!~~*") return like(name, left, right);
+  if (name == "+" && is_timestamp(left) && right.type.kind == TypeKind::Unknown) {
+    // Two moments have no sum, so that the literal is no moment; a difference they have.
+    TM_ASSIGN(Expr interval, cast(right, TypeKind::Interval));
+    return time_arithmetic(name, left, interval);
+  }
   TM_ASSIGN(Expr a, resolved(left, right));
   TM_ASSIGN(Expr b, resolved(right, left));
   if (a.type.is_number() && b.type.is_number()) return number_arithmetic(name, a, b);

@@ -129,6 +129,14 @@ std::set<std::string> Recomputation::base_tables(const std::set<std::string>& vi
   return out;
 }
 
+std::set<std::string> Recomputation::with_views_below(const std::string& view) const {
+  std::set<std::string> out = {view};
+  for (const std::string& source : views_.at(view).sources) {
+    if (views_.contains(source)) out.merge(with_views_below(source));
+  }
+  return out;
+}
+
 Status Recomputation::copy(Server& server, const std::string& table) {
   const ServerRelation& from = relation(table);
   const std::vector<TypeKind>& types = bases_.at(table).types;

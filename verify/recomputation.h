@@ -29,6 +29,9 @@ class Recomputation {
   // The base tables that the views are made from, those of views below them included.
   std::set<std::string> base_tables(const std::set<std::string>& views) const;
 
+  // The view and all views below it.
+  std::set<std::string> with_views_below(const std::string& view) const;
+
   // Replaces the copy of a base table by the server's rows.
   Status copy(Server& server, const std::string& table);
   // Computes a view, after the views below it, from the copies. Each view is computed once until forget().

@@ -169,6 +169,17 @@ Status Server::read(const ServerRelation& relation, const EachRow& each) {
   return query("select " + columns + " from public." + name_quoted(relation.name), each);
 }
 
+std::map<std::string, int64_t> Server::lags() {
+  std::map<std::string, int64_t> out;
+  // A server that has no such table says nothing of lags, and that is what the caller gets.
+  (void)query("select name, lag_changes from tidemark.views where lag_changes is not null",
+              [&](const ServerRow& row) {
+                out[field(row, 0)] = std::stoll(field(row, 1));
+                return Status();
+              });
+  return out;
+}
+
 Result<bool> Server::hold_writes(std::chrono::milliseconds bound) {
   const std::string sql = "select tidemark_hold_writes('" + std::to_string(bound.count()) + " milliseconds')";
   const Status held = query(sql, [](const ServerRow&) { return Status(); });

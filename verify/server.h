@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,9 @@ class Server {
   Result<std::vector<ServerRelation>> relations();
   // All rows, one at a time: nothing is kept of them here.
   Status read(const ServerRelation& relation, const EachRow& each);
+
+  // How many changes each view is behind, as far as the server says so.
+  std::map<std::string, int64_t> lags();
 
   // No client writes until release_writes() or until `bound` has passed. False: the server has no such thing.
   Result<bool> hold_writes(std::chrono::milliseconds bound);

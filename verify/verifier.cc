@@ -15,6 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kRoundsWithoutHold = 3;
 // Lets what was written just before a round reach the views.
 constexpr std::chrono::milliseconds kPauseBetweenRounds{250};
+constexpr std::chrono::milliseconds kLagInterval{50};
 
 class Verification {
  public:
@@ -31,7 +32,7 @@ class Verification {
     TM_TRY(choose_views());
     int round = 0;
     while (!pending().empty() && round < kRoundsWithoutHold) {
-      if (round > 0) std::this_thread::sleep_for(kPauseBetweenRounds);
+      pause(round, Clock::now() + options_.patience);
       TM_TRY(compare(++round));
     }
     if (!pending().empty()) TM_TRY(settle(round));
@@ -68,6 +69,29 @@ class Verification {
     std::set<std::string> out;
     for (const ViewReport& view : report_.views) {
       if (view.verdict == Verdict::Moving) out.insert(view.view);
+    }
+    return out;
+  }
+
+  // Before the next round: until no pending view is behind, but not past `end`.
+  void pause(int round, Clock::time_point end) {
+    if (round > 0) std::this_thread::sleep_for(kPauseBetweenRounds);
+    for (;;) {
+      lags_ = server_.lags();
+      const std::set<std::string> views = pending();
+      const bool behind =
+          std::any_of(views.begin(), views.end(), [&](const auto& view) { return lag(view) > 0; });
+      if (!behind || Clock::now() + kLagInterval >= end) return;
+      std::this_thread::sleep_for(kLagInterval);
+    }
+  }
+
+  // Of the view and those below it, before the last round; 0 if the server does not say.
+  int64_t lag(const std::string& view) const {
+    int64_t out = 0;
+    for (const std::string& name : recomputation_.with_views_below(view)) {
+      const auto found = lags_.find(name);
+      if (found != lags_.end()) out = std::max(out, found->second);
     }
     return out;
   }
@@ -123,7 +147,7 @@ class Verification {
     const int first = round + 1;
     bool in_time = true, still = false;
     while (in_time && !still && !pending().empty()) {
-      if (round >= first) std::this_thread::sleep_for(kPauseBetweenRounds);
+      pause(round, end);
       TM_TRY(compare(++round));
       in_time = Clock::now() < end;
       TM_ASSIGN(still, stands_still(round, first));
@@ -140,6 +164,7 @@ class Verification {
   Result<bool> stands_still(int round, int first) {
     if (round <= first) return false;
     for (const std::string& view : pending()) {
+      if (lag(view) > 0) return false;
       TM_ASSIGN(int64_t now, differences_.count_in_all(view, round, round));
       TM_ASSIGN(int64_t before, differences_.count_in_all(view, round - 1, round - 1));
       TM_ASSIGN(int64_t both, differences_.count_in_all(view, round - 1, round));
@@ -156,11 +181,13 @@ class Verification {
       TM_ASSIGN(view.differences, differences_.in_all(view.view, first, last, options_.shown_rows_max));
       view.moving -= view.differing;
       TM_ASSERT(view.moving >= 0);
-      if (view.moving == 0) {
-        view.verdict = Verdict::Differs;
-        continue;
-      }
       view.reason = why_moving;
+      if (const int64_t behind = lag(view.view); behind > 0) {
+        view.reason = "it is " + std::to_string(behind) + " changes behind; " + why_moving;
+      } else if (view.moving == 0) {
+        view.verdict = Verdict::Differs;
+        view.reason.clear();
+      }
     }
     return {};
   }
@@ -171,6 +198,7 @@ class Verification {
   Recomputation recomputation_;
   Differences differences_;
   VerifyReport report_;
+  std::map<std::string, int64_t> lags_;
 };
 
 }  // namespace

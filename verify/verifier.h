@@ -18,12 +18,13 @@ struct VerifyOptions {
   int64_t cache_bytes = 64 << 20;
   int64_t shown_rows_max = 100;  // Per view.
   std::chrono::milliseconds hold{10'000};
+  std::chrono::milliseconds patience{5'000};  // How long a view that is behind is waited for between rounds.
 };
 
 enum class Verdict : uint8_t {
   Agrees,
   Differs,
-  Moving,     // Rows changed from round to round, and writes could not be held for long enough to tell.
+  Moving,     // Rows changed from round to round, or the view is behind, for as long as writes could be held.
   Unchecked,  // The reason says why.
 };
 

@@ -103,6 +103,8 @@ const std::vector<const char*> kQueries = {
     "select id, day + 3 as a, day - 40 as b, at + interval '1 month 2 days 03:04:05.6' as c, tz - interval "
     "'1 year' as d, "
     "day + interval '1 day' as e from orders",
+    "select id, at + '1 day' as a, at - '2024-01-01' < interval '3 days' as b from orders where at < "
+    "'2100-01-01'",
     "select id, day - date '2024-01-01' as a, extract(epoch from (at - timestamp '2024-01-01')) as b from "
     "orders "
     "where day > '-infinity' and at < '2100-01-01'",
