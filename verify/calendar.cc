@@ -394,6 +394,8 @@ std::string timestamp_text(int64_t micros, Zone zone) {
 int64_t date_to_timestamp(int64_t days) {
   if (days == kDateInfinity) return kTimeInfinity;
   if (days == kDateMinusInfinity) return kTimeMinusInfinity;
+  // Dates reach further than timestamps; compared with one, such a date is later.
+  if (days > kTimeInfinity / kMicrosPerDay) return kTimeInfinity - 1;
   return days * kMicrosPerDay;
 }
 
@@ -430,6 +432,14 @@ int64_t rounded_time(int64_t micros, int digits) {
   return micros >= 0 ? (micros + unit / 2) / unit * unit : -((-micros + unit / 2) / unit * unit);
 }
 
+std::optional<Decimal> field_of_infinity(std::string_view field, Sign sign) {
+  const std::string name = canonical_field(field);
+  for (const char* growing : {"epoch", "year", "isoyear", "decade", "century", "millennium"}) {
+    if (name == growing) return Decimal::parse(sign == Sign::Minus ? "-Infinity" : "Infinity");
+  }
+  return {};
+}
+
 Result<int64_t> date_trunc(std::string_view field, int64_t micros) {
   if (micros == kTimeInfinity || micros == kTimeMinusInfinity) return micros;
   const std::string name = canonical_field(field);
@@ -452,11 +462,16 @@ Result<int64_t> date_trunc(std::string_view field, int64_t micros) {
   date.month = 1;
   if (name == "year") return days_of(date) * kMicrosPerDay;
   if (name == "decade") return days_of({floor_div(date.year, 10) * 10, 1, 1}) * kMicrosPerDay;
+  auto first_year = [&](int64_t length) {
+    return date.year > 0 ? (date.year + length - 1) / length * length - (length - 1)
+                         : -((length - 1 - (date.year - 1)) / length) * length + 1;
+  };
+  if (name == "century") return days_of({first_year(100), 1, 1}) * kMicrosPerDay;
+  if (name == "millennium") return days_of({first_year(1000), 1, 1}) * kMicrosPerDay;
   return unknown_field(field);
 }
 
 Result<Decimal> extract_timestamp(std::string_view field, int64_t micros) {
-  if (micros == kTimeInfinity || micros == kTimeMinusInfinity) return Error{"a field of infinity"};
   const std::string name = canonical_field(field);
   if (name == "epoch") return scaled(micros + kEpochDays * kMicrosPerDay, 6);
   const int64_t days = floor_div(micros, kMicrosPerDay);
@@ -466,7 +481,6 @@ Result<Decimal> extract_timestamp(std::string_view field, int64_t micros) {
 }
 
 Result<Decimal> extract_date(std::string_view field, int64_t days) {
-  if (days == kDateInfinity || days == kDateMinusInfinity) return Error{"a field of infinity"};
   const std::string name = canonical_field(field);
   if (name == "epoch") return Decimal((days + kEpochDays) * 86'400);
   if (const auto part = date_field(name, days)) return Decimal(*part);

@@ -58,7 +58,11 @@ Interval minus(int64_t a, int64_t b);
 // To so many digits after the second.
 int64_t rounded_time(int64_t micros, int digits);
 
+// A field that grows with time is infinite there too; others have no value.
+enum class Sign : bool { Plus, Minus };
+std::optional<Decimal> field_of_infinity(std::string_view field, Sign sign);
 Result<int64_t> date_trunc(std::string_view field, int64_t micros);
+// REQUIRES: not an infinity.
 Result<Decimal> extract_timestamp(std::string_view field, int64_t micros);
 Result<Decimal> extract_date(std::string_view field, int64_t days);
 Result<Decimal> extract_interval(std::string_view field, const Interval& interval);

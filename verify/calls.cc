@@ -170,7 +170,8 @@ Result<Expr> date_trunc(const Exprs& arguments) {
 }
 
 Result<Expr> at_time_zone(const Exprs& arguments) {
-  if (arguments[0].sql != "'UTC'") return unsupported("AT TIME ZONE of another zone than UTC");
+  if (arguments[0].sql != "'UTC'" && arguments[0].sql != "'utc'")
+    return unsupported("AT TIME ZONE of another zone than UTC");
   const TypeKind kind = arguments[1].type.kind;
   if (kind == TypeKind::TimestampTz) return Expr{arguments[1].sql, {TypeKind::Timestamp}};
   TM_ASSIGN(Expr moment, cast(arguments[1], TypeKind::Timestamp));
@@ -186,7 +187,9 @@ Result<Expr> function_call(const std::string& name, const Exprs& given) {
   if (name == "mod" && arguments.size() == 2) return binary_operator("%", arguments[0], arguments[1]);
   if (name == "concat" || name == "concat_ws") return concat(name, arguments);
   if (name == "pi" && arguments.empty()) return Expr{"3.141592653589793", {kFloat}};
-  if (name == "octet_length" && arguments.size() == 1 && arguments[0].type.kind == TypeKind::Bytea) {
+  if (name == "date" && arguments.size() == 1) return cast(arguments[0], TypeKind::Date);
+  if ((name == "octet_length" || name == "length") && arguments.size() == 1 &&
+      arguments[0].type.kind == TypeKind::Bytea) {
     return Expr{call("b_octets", {arguments[0].sql}), {kInt4}};
   }
   if (arguments.size() == 2) {

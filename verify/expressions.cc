@@ -96,6 +96,7 @@ Result<Expr> Translator::expression(Tree node, Context& context) {
       for (const Expr& expr : same) parts.push_back(expr.sql);
       return Expr{parts.size() == 1 ? parts[0] : call("coalesce", parts), type};
     }
+    if (type.kind == TypeKind::Jsonb) return unsupported("the order of jsonb");
     // The best so far, or the next if that is better or the only one.
     const std::string better = body["op"].text() == "IS_GREATEST" ? " > " : " < ";
     Expr best = same[0];

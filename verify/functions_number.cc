@@ -145,7 +145,7 @@ void register_floats(Database& database) {
   unary("f8_floor", [](double a) { return std::floor(a); });
   unary("f8_round", [](double a) { return std::nearbyint(a); });
   unary("f8_trunc", [](double a) { return std::trunc(a); });
-  unary("f8_sign", [](double a) { return a > 0 ? 1.0 : a < 0 ? -1.0 : a; });
+  unary("f8_sign", [](double a) { return a > 0 ? 1.0 : a < 0 ? -1.0 : 0.0; });
   unary("f8_exp", [](double a) { return std::exp(a); });
   auto of_domain = [&](const char* name, double (*compute)(double), bool zero) {
     database.add_function(name, 1, Nulls::Strict, [compute, zero](Values v) -> Result<Value> {

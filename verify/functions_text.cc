@@ -219,6 +219,8 @@ void register_text_functions(Database& database) {
   add("t_octets", 1, [](Values v) -> R { return Value(static_cast<int64_t>(as_text(v[0]).size())); });
   add("b_octets", 1,
       [](Values v) -> R { return Value(static_cast<int64_t>(std::get<Blob>(v[0]).bytes.size())); });
+  add("b_concat", 2,
+      [](Values v) -> R { return Value(Blob{std::get<Blob>(v[0]).bytes + std::get<Blob>(v[1]).bytes}); });
   add("t_ascii", 1, [](Values v) -> R { return Value(code_of(as_text(v[0]))); });
   add("t_chr", 1, [](Values v) -> R {
     if (as_int(v[0]) <= 0 || as_int(v[0]) > 0x10ffff) return Error{"requested character is not valid"};

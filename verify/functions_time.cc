@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "verify/calendar.h"
 #include "verify/functions.h"
 
@@ -26,6 +28,11 @@ Interval sum(const Interval& a, const Interval& b) {
 
 bool is_infinite(int64_t micros) {
   return micros == kTimeInfinity || micros == kTimeMinusInfinity;
+}
+
+R infinite_field(const std::string& field, int64_t infinity) {
+  const auto value = field_of_infinity(field, infinity < 0 ? Sign::Minus : Sign::Plus);
+  return value ? Value(value->text()) : Value();
 }
 
 }  // namespace
@@ -73,17 +80,25 @@ void register_time_functions(Database& database) {
   });
   add("ts_from_epoch", 1, [](Values v) -> R {
     const double seconds = as_double(v[0]);
+    if (std::isinf(seconds)) return Value(seconds > 0 ? kTimeInfinity : kTimeMinusInfinity);
     if (!(seconds > -2e11 && seconds < 9e12)) return Error{"timestamp out of range"};
     const double since_2000 = seconds - 946'684'800.0;
-    return Value(static_cast<int64_t>(__builtin_nearbyint(since_2000 * 1e6)));
+    return Value(static_cast<int64_t>(std::nearbyint(since_2000 * 1e6)));
   });
   add("ts_trunc", 2, [](Values v) -> R {
     const auto out = date_trunc(as_text(v[0]), as_int(v[1]));
     if (!out.ok()) return out.error();
     return Value(*out);
   });
-  add("ts_extract", 2, [](Values v) { return decimal_text(extract_timestamp(as_text(v[0]), as_int(v[1]))); });
-  add("date_extract", 2, [](Values v) { return decimal_text(extract_date(as_text(v[0]), as_int(v[1]))); });
+  add("ts_extract", 2, [](Values v) -> R {
+    if (is_infinite(as_int(v[1]))) return infinite_field(as_text(v[0]), as_int(v[1]));
+    return decimal_text(extract_timestamp(as_text(v[0]), as_int(v[1])));
+  });
+  add("date_extract", 2, [](Values v) -> R {
+    const int64_t days = as_int(v[1]);
+    if (days == kDateInfinity || days == kDateMinusInfinity) return infinite_field(as_text(v[0]), days);
+    return decimal_text(extract_date(as_text(v[0]), days));
+  });
   add("iv_extract", 2,
       [](Values v) { return decimal_text(extract_interval(as_text(v[0]), interval(v[1]))); });
 }

@@ -76,7 +76,9 @@ Result<Expr> concatenation(const Expr& left, const Expr& right) {
                 {TypeKind::Jsonb, a.type.any_of_equals || b.type.any_of_equals}};
   }
   if (left.type.kind == TypeKind::Bytea || right.type.kind == TypeKind::Bytea) {
-    return unsupported("|| of bytea");
+    TM_ASSIGN(Expr a, cast(left, TypeKind::Bytea));
+    TM_ASSIGN(Expr b, cast(right, TypeKind::Bytea));
+    return Expr{call("b_concat", {a.sql, b.sql}), {TypeKind::Bytea}};
   }
   TM_ASSIGN(Expr a, cast(left, TypeKind::Text));
   TM_ASSIGN(Expr b, cast(right, TypeKind::Text));

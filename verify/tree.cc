@@ -3,6 +3,7 @@
 #include <pg_query.h>
 #include <simdjson.h>
 
+#include <charconv>
 #include <deque>
 #include <map>
 #include <variant>
@@ -26,6 +27,32 @@ const Element* as_element(const void* element) {
 
 struct ParsedQuery::Document {
   std::deque<Element> elements;
+  std::string sql;
+  bool understood = true;
+
+  // libpg_query leaves negative integers out of its JSON, as it does zeros: which of them it was is where the
+  // constant stands in the statement. False: it does not stand there.
+  bool restore_integer(Element& constant) {
+    const auto found = constant.members.find("ival");
+    if (found == constant.members.end() || found->second->scalar.index() != 0) return true;
+    if (found->second->members.contains("ival")) return true;
+    const int64_t location = Tree(&constant)["location"].integer();
+    if (location < 0 || location >= static_cast<int64_t>(sql.size())) return false;
+    size_t at = static_cast<size_t>(location);
+    const bool negative = sql[at] == '-';
+    if (negative) at = sql.find_first_not_of(" \t\r\n", at + 1);
+    int64_t value = 0;
+    if (at == std::string::npos) return false;
+    const char* end = sql.data() + sql.size();
+    if (std::from_chars(sql.data() + at, end, value).ec != std::errc()) return false;
+    if (!negative && value != 0) return false;
+    Element& integer = elements.emplace_back();
+    integer.scalar = -value;
+    Element& body = elements.emplace_back();
+    body.members["ival"] = &integer;
+    found->second = &body;
+    return true;
+  }
 
   const Element* copy(simdjson::dom::element from) {
     Element& out = elements.emplace_back();
@@ -35,6 +62,7 @@ struct ParsedQuery::Document {
         break;
       case simdjson::dom::element_type::OBJECT:
         for (auto [name, value] : from.get_object()) out.members[std::string(name)] = copy(value);
+        if (!restore_integer(out)) understood = false;
         break;
       case simdjson::dom::element_type::STRING: out.scalar = std::string(from.get_string().value()); break;
       case simdjson::dom::element_type::BOOL: out.scalar = from.get_bool().value(); break;
@@ -107,7 +135,9 @@ Result<ParsedQuery> ParsedQuery::parse(const std::string& sql) {
   simdjson::dom::element root;
   if (parser.parse(json).get(root) != simdjson::SUCCESS) return Error{"the parser's tree can't be read"};
   ParsedQuery out;
+  out.document_->sql = sql;
   const std::vector<Tree> statements = Tree(out.document_->copy(root))["stmts"].items();
+  if (!out.document_->understood) return Error{"a number in it can't be told from its tree"};
   if (statements.size() != 1) return Error{"not one statement"};
   out.select_ = statements[0]["stmt"]["SelectStmt"];
   if (!out.select_) return Error{"not a query"};

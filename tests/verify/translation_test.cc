@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/verify/bed.h"
+#include "verify/translate.h"
 
 namespace tidemark::verify {
 namespace {
@@ -300,6 +301,22 @@ TEST_F(TranslationTest, WhatIsNotTranslatedIsNamedWithTheReason) {
   bed->run("create table odd (id int primary key, at point)");
   bed->run("create materialized view of_odd as select id from odd");
   EXPECT_NE(bed->verify({.views = {"of_odd"}}).views[0].reason.find("point"), std::string::npos);
+}
+
+// The parser's JSON leaves them out, and a server may give the statement as it was written.
+TEST(ParsedQueryTest, KeepsNegativeNumbersAndZero) {
+  for (const char* number : {"-5", "- 7", "0", "-2147483648", "12", "-\n3"}) {
+    const auto query = ParsedQuery::parse(std::string("select 'ä' as t, ") + number + " as n");
+    ASSERT_TRUE(query.ok()) << number;
+    const auto translated = translate(*query, {});
+    ASSERT_TRUE(translated.ok()) << translated.error().message;
+    std::string expected;
+    for (const char* c = number; *c != '\0'; ++c) expected += *c > ' ' ? std::string(1, *c) : "";
+    EXPECT_NE(translated->sql.find("(" + expected + ") AS c2"), std::string::npos) << translated->sql;
+  }
+  const auto negative_scale = ParsedQuery::parse("select 150::numeric(3, -2)");
+  ASSERT_TRUE(negative_scale.ok());
+  EXPECT_NE(translate(*negative_scale, {})->sql.find(", 3, -2)"), std::string::npos);
 }
 
 TEST_F(TranslationTest, EqualRowsOfATopKAreSettledByKey) {
