@@ -108,8 +108,12 @@ bool Situation::is_lost(const pb::RegionEntry& entry, const std::string& node) c
 }
 
 bool Situation::can_serve(const pb::RegionEntry& entry, const std::string& node) const {
+  return is_node_alive(node) && can_build_from(entry, node);
+}
+
+bool Situation::can_build_from(const pb::RegionEntry& entry, const std::string& node) const {
   const pb::Replica* replica = replica_on(entry, node);
-  if (!replica || !is_node_alive(node) || is_lost(entry, node)) return false;
+  if (!replica || is_lost(entry, node)) return false;
   return has_checkpoint(entry, node) || (replica->joined() == entry.born() && entry.floor() == 0);
 }
 

@@ -114,6 +114,8 @@ class Situation {
   bool is_lost(const pb::RegionEntry& entry, const std::string& node) const;
   // Can open the region: it has a checkpoint, or was there when the region was made and reads its whole log.
   bool can_serve(const pb::RegionEntry& entry, const std::string& node) const;
+  // The same, whether the node is alive or not: a child of the region can be built there.
+  bool can_build_from(const pb::RegionEntry& entry, const std::string& node) const;
   size_t checkpoints(const pb::RegionEntry& entry) const;
 
   // ---- nodes

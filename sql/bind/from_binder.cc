@@ -56,6 +56,7 @@ QueryBinder::BoundFrom QueryBinder::bind_item(const ast::From& item) {
     case ast::FromKind::Subquery:
       return bind_subquery(*item.subquery, item.alias, item.column_aliases, item.location);
     case ast::FromKind::Join: return bind_join(item);
+    case ast::FromKind::Function: return bind_function(item);
   }
   TM_UNREACHABLE();
 }
@@ -196,6 +197,34 @@ Result<ExpressionPtr, SqlError> QueryBinder::bind_using(const ast::From& item, F
   return join_conjuncts(std::move(conditions));
 }
 
+// Queries in the condition of a join are run for the rows of its right side.
+SqlStatus QueryBinder::apply_to_right(Relation& join, FoundQueries queries, int location) {
+  const int left = static_cast<int>(join.inputs[0]->columns.size());
+  const int width = static_cast<int>(join.columns.size());
+  bool right_only = true;
+  for (SubqueryCall& call : queries) {
+    for (ExpressionPtr& value : call.values) {
+      for_each_column(*value, [&](int& index) {
+        right_only = right_only && index >= left;
+        if (index < kQueryBase) index -= left;
+      });
+    }
+    join.columns.push_back({"", call.type});
+  }
+  if (!right_only) {
+    return SqlError{sqlstate::kFeatureNotSupported,
+                    "a subquery of the left side in the condition of a join is not supported",
+                    location + 1,
+                    {},
+                    "Write it in WHERE."};
+  }
+  for_each_column(*join.condition, [width](int& index) {
+    if (index >= kQueryBase) index += width - kQueryBase;
+  });
+  join.inputs[1] = apply(std::move(join.inputs[1]), std::move(queries), {});
+  return {};
+}
+
 QueryBinder::BoundFrom QueryBinder::bind_join(const ast::From& item) {
   TM_SQL_ASSIGN(FromItem left, bind_item(*item.left));
   TM_SQL_ASSIGN(FromItem right, bind_item(*item.right));
@@ -216,8 +245,10 @@ QueryBinder::BoundFrom QueryBinder::bind_join(const ast::From& item) {
   out = combine(std::move(left), std::move(right),
                 item.join == ast::JoinKind::Left ? RelationJoin::Left : RelationJoin::Inner);
   if (item.on != nullptr) {
-    ExpressionBinder binder(catalog_, params_, out.scope, Clause::On, nullptr);
+    FoundQueries queries;
+    ExpressionBinder binder = expressions(out.scope, Clause::On, nullptr, &queries);
     TM_SQL_ASSIGN(out.relation->condition, binder.bind_boolean(*item.on, "JOIN/ON"));
+    TM_TRY(apply_to_right(*out.relation, std::move(queries), item.on->location));
   }
   return out;
 }

@@ -118,6 +118,15 @@ RelationPtr push_join(RelationPtr relation, Conjuncts conjuncts) {
   return filtered(std::move(relation), std::move(conjuncts));
 }
 
+// Below a column that is added at the end goes what does not use it.
+RelationPtr push_added(RelationPtr relation, Conjuncts conjuncts) {
+  const int added = static_cast<int>(relation->columns.size()) - 1;
+  Conjuncts below = take_of(conjuncts, 0, added);
+  relation->inputs[0] = push(std::move(relation->inputs[0]), std::move(below));
+  if (relation->kind == RelationKind::Apply) relation->inputs[1] = push(std::move(relation->inputs[1]), {});
+  return filtered(std::move(relation), std::move(conjuncts));
+}
+
 // row_number <= k, in any of the ways to write it.
 void find_top(Relation& relation, const Conjuncts& conjuncts) {
   const int rank = static_cast<int>(relation.columns.size()) - 1;
@@ -155,6 +164,8 @@ RelationPtr push(RelationPtr relation, Conjuncts conjuncts) {
         input = push(std::move(input), std::move(copies));
       }
       return relation;
+    case RelationKind::Apply:
+    case RelationKind::Expand: return push_added(std::move(relation), std::move(conjuncts));
     case RelationKind::TopK: find_top(*relation, conjuncts); [[fallthrough]];
     case RelationKind::Values:
     case RelationKind::Aggregate:

@@ -11,6 +11,7 @@
 #include "sql/bind/aggregate.h"
 #include "sql/catalog.h"
 #include "sql/expr/expression.h"
+#include "sql/parse/ast.h"
 
 namespace tidemark::sql {
 
@@ -26,13 +27,26 @@ enum class RelationKind : uint8_t {
   Aggregate,  // columns are `expressions` (the groups) and then `aggregates`
   UnionAll,
   Distinct,
-  Sort,   // `order`
-  Limit,  // `limit`, `offset`
-  TopK,   // rows numbered within `expressions` (the groups) by `order`; the number is a column at the end;
-          // only the first `top_limit` if given
+  Sort,    // `order`
+  Limit,   // `limit`, `offset`
+  Apply,   // `subquery` run for each row of the first input: the second input, with `slots` set to
+           // `expressions`; what comes of it is a column at the end
+  Expand,  // for each row, one per value of `set_function` of `expressions`, which is a column at the end
+  TopK,    // rows numbered within `expressions` (the groups) by `order`; the number is a column at the end;
+           // only the first `top_limit` if given
 };
 
 enum class RelationJoin : uint8_t { Inner, Left };
+
+// What Apply makes of the rows of its query. Any and All are of one boolean column.
+using ast::SubqueryUse;
+
+// Functions that give several rows.
+enum class SetFunction : uint8_t {
+  Series,       // generate_series(first, last)
+  Unnest,       // the elements of an array
+  ExpandArray,  // the elements of an array with their numbers, as rows
+};
 
 struct SortKey {
   ExpressionPtr expression;
@@ -59,6 +73,9 @@ struct Relation {
   std::vector<ExpressionPtr> expressions;
   RelationJoin join = RelationJoin::Inner;
   std::vector<AggregateCall> aggregates;
+  SubqueryUse subquery = SubqueryUse::Scalar;
+  std::vector<int> slots;  // Where the query finds the values: the index of Outer expressions.
+  SetFunction set_function = SetFunction::Series;
   std::vector<SortKey> order;
   ExpressionPtr limit, offset;
   std::optional<int64_t> top_limit;

@@ -209,7 +209,9 @@ class LimitOperator : public Operator {
 
 Result<OperatorPtr, SqlError> make_operator(const Relation& relation, Context& context) {
   std::vector<OperatorPtr> inputs;
-  for (const RelationPtr& input : relation.inputs) {
+  const size_t input_count = relation.kind == RelationKind::Apply ? 1 : relation.inputs.size();
+  for (size_t i = 0; i < input_count; ++i) {
+    const RelationPtr& input = relation.inputs[i];
     TM_SQL_ASSIGN(OperatorPtr made, make_operator(*input, context));
     inputs.push_back(std::move(made));
   }
@@ -227,6 +229,8 @@ Result<OperatorPtr, SqlError> make_operator(const Relation& relation, Context& c
     case RelationKind::Aggregate: return make_aggregate(relation, std::move(inputs[0]), context);
     case RelationKind::Distinct: return make_distinct(relation, std::move(inputs[0]), context);
     case RelationKind::Sort: return make_sort(relation, std::move(inputs[0]), context);
+    case RelationKind::Apply: return make_apply(relation, std::move(inputs[0]), context);
+    case RelationKind::Expand: return make_expand(relation, std::move(inputs[0]), context);
     case RelationKind::TopK: return make_top_k(relation, std::move(inputs[0]), context);
   }
   TM_UNREACHABLE();

@@ -128,6 +128,10 @@ ViewPlanner::BoundStreams ViewPlanner::streams_of(const Relation& relation, cons
     case RelationKind::Join: return join(relation, needed);
     case RelationKind::UnionAll: return union_all(relation, needed);
     case RelationKind::Sort: return streams_of(*relation.inputs[0], needed);  // A view has no order.
+    case RelationKind::Apply:
+      return refuse("a subquery in an expression is not kept by materialized views", "Write a join in FROM.");
+    case RelationKind::Expand:
+      return refuse("a function of several rows is not kept by materialized views");
     case RelationKind::Values:
       return refuse("a materialized view needs a table to follow", "Select from a table or another view.");
     case RelationKind::Aggregate:

@@ -93,9 +93,9 @@ class TableCursor : public RowCursor {
   std::optional<RowReader> reader_;
 };
 
-class SystemCursor : public RowCursor {
+class VirtualCursor : public RowCursor {
  public:
-  SystemCursor(size_t width, SystemTables::Rows rows) : width_(width), rows_(std::move(rows)) {}
+  VirtualCursor(size_t width, VirtualTables::Rows rows) : width_(width), rows_(std::move(rows)) {}
 
   PullResult next(Batch& out) override {
     out.reset(width_);
@@ -110,21 +110,22 @@ class SystemCursor : public RowCursor {
 
  private:
   size_t width_;
-  SystemTables::Rows rows_;
+  VirtualTables::Rows rows_;
   size_t at_ = 0;
 };
 
 }  // namespace
 
-ClusterSource::ClusterSource(ServiceState& service, CatalogSnapshotPtr catalog, std::function<void()> on_rows)
-    : service_(service), catalog_(std::move(catalog)), on_rows_(std::move(on_rows)) {}
+ClusterSource::ClusterSource(ServiceState& service, const SessionState& session, CatalogSnapshotPtr catalog,
+                             std::function<void()> on_rows)
+    : service_(service), session_(session), catalog_(std::move(catalog)), on_rows_(std::move(on_rows)) {}
 
 Result<std::unique_ptr<RowCursor>, SqlError> ClusterSource::open(const ScanRequest& request) {
   if (request.table->kind == SchemaKind::Virtual) {
-    TM_ASSERT(service_.system != nullptr);
-    TM_SQL_ASSIGN(SystemTables::Rows rows, service_.system->rows(*request.table));
+    TM_ASSERT(service_.virtual_tables != nullptr);
+    TM_SQL_ASSIGN(VirtualTables::Rows rows, service_.virtual_tables->rows(*request.table, session_));
     return std::unique_ptr<RowCursor>(
-        std::make_unique<SystemCursor>(request.table->columns.size(), std::move(rows)));
+        std::make_unique<VirtualCursor>(request.table->columns.size(), std::move(rows)));
   }
   CatalogTablePtr table = catalog_->table(request.table->id);
   TM_ASSERT(table != nullptr);

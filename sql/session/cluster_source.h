@@ -14,12 +14,14 @@ namespace tidemark::sql {
 class ClusterSource : public RowSource {
  public:
   // `on_rows` is called when a cursor that said Pending has more, never from inside next().
-  ClusterSource(ServiceState& service, CatalogSnapshotPtr catalog, std::function<void()> on_rows);
+  ClusterSource(ServiceState& service, const SessionState& session, CatalogSnapshotPtr catalog,
+                std::function<void()> on_rows);
 
   Result<std::unique_ptr<RowCursor>, SqlError> open(const ScanRequest& request) override;
 
  private:
   ServiceState& service_;
+  const SessionState& session_;
   CatalogSnapshotPtr catalog_;
   std::function<void()> on_rows_;
 };

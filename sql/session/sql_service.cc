@@ -68,7 +68,7 @@ class SqlService::Impl {
     std::vector<std::string> failures;  // Views of a newer release: they can not be read here.
     plans_.update(catalog, failures);
     state_.catalog =
-        std::make_shared<const CatalogSnapshot>(catalog, plans_, state_.catalog.get(), state_.system);
+        std::make_shared<const CatalogSnapshot>(catalog, plans_, state_.catalog.get(), state_.virtual_tables);
     state_.catalog_waiters.call_all();
   }
 

@@ -178,6 +178,28 @@ TEST(NextStep, ASealedSplitIsRolledForwardEvenIfItWasToBeUndone) {
   EXPECT_EQ(cluster.next()->kind, StepKind::CancelChange);
 }
 
+// Nobody sends the checkpoint of a sealed region: a standby that waits for one can not build its children.
+TEST(NextStep, ChildrenAreBornOnlyWhereTheirParentIs) {
+  Small cluster;
+  auto& change = *cluster.facts.map.add_changes();
+  change.set_id(1);
+  change.add_parents(1);
+  change.set_phase(Phase::SPLIT_SEAL);
+  change.add_children()->set_region(2);
+  cluster.facts.map.mutable_regions(0)->mutable_replicas(1)->set_joined(4);
+  cluster.report("n1").set_sealed(1);
+  cluster.observed.statuses[1].erase("n2");
+  EXPECT_FALSE(cluster.next()) << "n2 is alive, and has not said what it has";
+  cluster.report("n2").set_has_checkpoint(false);
+  cluster.report("n2").set_joined(4);
+  cluster.observed.statuses[1]["n2"].set_has_checkpoint(false);
+  ASSERT_TRUE(cluster.next());
+  EXPECT_EQ(cluster.next()->after.map.regions(1).replicas_size(), 1);
+  EXPECT_EQ(cluster.next()->after.map.regions(1).owner(), "n1");
+  cluster.observed.statuses[1]["n2"].set_has_checkpoint(true);
+  EXPECT_EQ(cluster.next()->after.map.regions(1).replicas_size(), 2);
+}
+
 TEST(RingPlanner, MovesAreExactlyTheDifference) {
   auto one = plan_ring("slicing-coalescing", {64}, {}, {{"a", 1}}).value();
   auto two = plan_ring("slicing-coalescing", {64}, one, {{"a", 1}, {"b", 3}}).value();

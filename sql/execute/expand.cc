@@ -1,0 +1,98 @@
+// Functions of several rows: each row of the input once per value.
+#include <algorithm>
+
+#include "sql/execute/operator.h"
+#include "sql/types/array_text.h"
+
+namespace tidemark::sql::execute {
+namespace {
+
+class ExpandOperator : public Operator {
+ public:
+  ExpandOperator(const Relation& relation, OperatorPtr input, Context& context)
+      : relation_(relation),
+        input_(std::move(input)),
+        args_(relation.expressions),
+        evaluation_(context.evaluation()) {}
+
+  PullResult next(Batch& out) override {
+    out.reset(relation_.columns.size());
+    if (at_ == batch_.row_count()) {
+      TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
+      at_ = 0;
+      if (pull != Pull::Rows) {
+        batch_.reset(0);
+        return pull;
+      }
+    }
+    while (at_ < batch_.row_count() && !out.is_full()) {
+      if (!started_) TM_TRY(start(batch_.row(at_)));
+      for (; next_ <= last_ && !out.is_full(); ++next_) {
+        Value* row = out.add_row();
+        std::copy_n(batch_.row(at_), batch_.width(), row);
+        row[batch_.width()] = value(out.arena);
+      }
+      if (next_ <= last_) break;
+      started_ = false;
+      ++at_;
+    }
+    return Pull::Rows;
+  }
+
+ private:
+  SqlStatus start(const Value* row) {
+    evaluation_.arena.reset();
+    std::vector<Value> args(relation_.expressions.size());
+    const Fault fault = args_.run(evaluation_, RowInput(row), args);
+    if (!fault.ok()) return evaluation_.take_error(fault);
+    started_ = true;
+    next_ = 1;
+    last_ = 0;
+    if (std::any_of(args.begin(), args.end(), [](const Value& arg) { return arg.is_null(); })) return {};
+    if (relation_.set_function == SetFunction::Series) {
+      next_ = args[0].as_int();
+      last_ = std::min(args[1].as_int(), INT64_MAX - 1);
+      return {};
+    }
+    auto elements = parse_array(args[0].as_bytes());
+    if (!elements) {
+      return SqlError{sqlstate::kInvalidTextRepresentation,
+                      "malformed array literal: \"" + std::string(args[0].as_bytes()) + "\"",
+                      0,
+                      {},
+                      {}};
+    }
+    elements_ = std::move(*elements);
+    last_ = static_cast<int64_t>(elements_.size());
+    return {};
+  }
+
+  Value value(Arena& arena) const {
+    if (relation_.set_function == SetFunction::Series) {
+      return Value::of_int(relation_.columns.back().type.kind, next_);
+    }
+    const ArrayElement& element = elements_[next_ - 1];
+    if (relation_.set_function == SetFunction::ExpandArray) {
+      return Value::text(arena.copy("(" + element.value_or("") + "," + std::to_string(next_) + ")"));
+    }
+    return element ? Value::text(arena.copy(*element)) : Value::null();
+  }
+
+  const Relation& relation_;
+  OperatorPtr input_;
+  Program args_;
+  Evaluation evaluation_;
+  Batch batch_;
+  size_t at_ = 0;
+  bool started_ = false;
+  int64_t next_ = 1, last_ = 0;
+  std::vector<ArrayElement> elements_;
+};
+
+}  // namespace
+
+OperatorPtr make_expand(const Relation& relation, OperatorPtr input, Context& context) {
+  return std::make_unique<ExpandOperator>(relation, std::move(input), context);
+}
+
+}  // namespace tidemark::sql::execute
