@@ -320,6 +320,7 @@ Result<Expr> Translator::aggregate(const std::string& name, Tree body, Context& 
 // Among equal rows, the lower key is first: what identifies rows follows the order asked for.
 Result<Expr> Translator::row_number(Tree over, Context& context) {
   if (!context.windows_allowed) return unsupported("row_number() here");
+  context.windows = true;
   if (over["name"] || over["refname"]) return unsupported("a named window");
   std::string partition;
   for (Tree node : over["partitionClause"].items()) {

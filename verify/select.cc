@@ -56,6 +56,13 @@ std::string with_identity(std::string order, const std::optional<std::vector<std
   return order;
 }
 
+// Rows that are kept in order are kept by keys, which forget the scale of a number.
+void forget_scales(std::vector<Column>& columns) {
+  for (Column& column : columns) {
+    if (column.type.needs_key()) column.type.any_of_equals = true;
+  }
+}
+
 }  // namespace
 
 Result<Translation> Translator::run(Tree select) {
@@ -211,6 +218,7 @@ Result<Translator::Query> Translator::plain(Tree select) {
     outputs += (outputs.empty() ? "" : ", ") + target.expr.sql + " AS c" + std::to_string(out.columns.size());
   }
   context.windows_allowed = false;
+  if (context.windows) forget_scales(out.columns);
   if (outputs.empty()) return unsupported("an empty select list");
   if (!grouped && context.aggregates) context.identity.emplace();  // One row.
 
@@ -259,6 +267,7 @@ Result<Translator::Query> Translator::plain(Tree select) {
     }
   }
   order = with_identity(order, context.identity);
+  forget_scales(out.columns);
   const std::string window = partition + (order.empty() ? "" : "ORDER BY " + order);
   out.sql = "SELECT " + columns_list("c", out.columns.size()) + " FROM (SELECT " + outputs +
             ", row_number() OVER (" + window + ") AS n" + context.tail + ") WHERE n > " + first +
@@ -305,6 +314,7 @@ Result<Translator::Query> Translator::first_rows(const Query& of, Tree select, c
   }
   order = with_identity(order, scope.identity);
   Query out{"", of.columns, {}};
+  forget_scales(out.columns);
   const std::string columns = columns_list("c", of.columns.size());
   out.sql = "SELECT " + columns + " FROM (SELECT " + columns + ", row_number() OVER (ORDER BY " + order +
             ") AS n FROM " + scope.from + ") WHERE n > " + first + " AND n <= " + last;

@@ -62,6 +62,7 @@ class Translator {
     bool in_aggregate = false;
     bool aggregates = false;  // Seen one.
     bool windows_allowed = false;
+    bool windows = false;  // Seen one.
     // What decides between equal rows; none: not known.
     std::optional<std::vector<std::string>> identity;
     std::string tail;  // " FROM ... WHERE ... GROUP BY ..." of the query, for probes.
