@@ -6,6 +6,7 @@
 #include "cli/ring_command.h"
 #include "cli/sql_command.h"
 #include "cli/up_command.h"
+#include "cli/verify_command.h"
 #include "cli/view_manager_command.h"
 #include "cli/wal_command.h"
 
@@ -17,6 +18,7 @@ int main(int argc, char** argv) {
       {"admin", "asks a cluster, and changes it", tidemark::admin_command},
       {"ring", "computes, compares and explains placements of shards", tidemark::ring_command},
       {"sql", "runs SQL against a node", tidemark::sql_command},
+      {"verify", "compares views with their queries, computed anew", tidemark::verify_command},
       {"wal", "looks into WAL streams", tidemark::wal_command},
   };
   return tidemark::dispatch(commands, argc, argv);
