@@ -62,8 +62,10 @@ bool is_same(const pb::TableDefinition& a, const pb::TableDefinition& b) {
 }  // namespace
 
 CatalogSnapshot::CatalogSnapshot(const pb::Catalog& catalog, const CatalogPlans& plans,
-                                 const CatalogSnapshot* before, const SystemTables* system)
-    : version_(catalog.version()), next_id_(std::max(1u, catalog.next_id())), system_(system) {
+                                 const CatalogSnapshot* before, const VirtualTables* virtual_tables)
+    : version_(catalog.version()),
+      next_id_(std::max(1u, catalog.next_id())),
+      virtual_tables_(virtual_tables) {
   for (const pb::TableDefinition& definition : catalog.tables()) {
     if (definition.dropped() != 0) continue;
     const TableId id{definition.id()};
@@ -82,7 +84,7 @@ TableSchemaPtr CatalogSnapshot::find_table(std::string_view schema, std::string_
     if (auto found = by_name_.find(name); found != by_name_.end()) return found->second;
     if (!schema.empty()) return nullptr;
   }
-  return system_ ? system_->find(schema, name) : nullptr;
+  return virtual_tables_ ? virtual_tables_->find(schema, name) : nullptr;
 }
 
 CatalogTablePtr CatalogSnapshot::table(TableId id) const {

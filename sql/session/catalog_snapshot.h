@@ -10,7 +10,7 @@
 #include "proto/catalog.pb.h"
 #include "sql/catalog.h"
 #include "sql/plan/catalog_plans.h"
-#include "sql/session/system_tables.h"
+#include "sql/session/virtual_tables.h"
 #include "sql/table/table_codec.h"
 
 namespace tidemark::sql {
@@ -27,9 +27,10 @@ using CatalogTablePtr = std::shared_ptr<const CatalogTable>;
 
 class CatalogSnapshot : public Catalog {
  public:
-  // `plans` knows the catalog. What `before` (or null) has already is taken from it. `system` may be null.
+  // `plans` knows the catalog. What `before` (or null) has already is taken from it. `virtual_tables` may be
+  // null.
   CatalogSnapshot(const pb::Catalog& catalog, const CatalogPlans& plans, const CatalogSnapshot* before,
-                  const SystemTables* system);
+                  const VirtualTables* virtual_tables);
 
   TableSchemaPtr find_table(std::string_view schema, std::string_view name) const override;
 
@@ -47,7 +48,7 @@ class CatalogSnapshot : public Catalog {
   uint32_t next_id_ = 1;
   std::map<TableId, CatalogTablePtr> tables_;
   std::map<std::string, TableSchemaPtr, std::less<>> by_name_;
-  const SystemTables* system_;
+  const VirtualTables* virtual_tables_;
 };
 using CatalogSnapshotPtr = std::shared_ptr<const CatalogSnapshot>;
 

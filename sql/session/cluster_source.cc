@@ -93,38 +93,43 @@ class TableCursor : public RowCursor {
   std::optional<RowReader> reader_;
 };
 
-class SystemCursor : public RowCursor {
+class VirtualCursor : public RowCursor {
  public:
-  SystemCursor(size_t width, SystemTables::Rows rows) : width_(width), rows_(std::move(rows)) {}
+  VirtualCursor(size_t width, std::shared_ptr<const VirtualTables::Rows> rows)
+      : width_(width), rows_(std::move(rows)) {}
 
   PullResult next(Batch& out) override {
     out.reset(width_);
-    if (at_ == rows_.size()) return Pull::End;
-    for (; at_ < rows_.size() && !out.is_full(); ++at_) {
-      TM_ASSERT(rows_[at_].size() == width_);
+    if (at_ == rows_->size()) return Pull::End;
+    for (; at_ < rows_->size() && !out.is_full(); ++at_) {
+      TM_ASSERT((*rows_)[at_].size() == width_);
       Value* row = out.add_row();
-      for (size_t i = 0; i < width_; ++i) row[i] = rows_[at_][i].get();
+      for (size_t i = 0; i < width_; ++i) row[i] = (*rows_)[at_][i].get();
     }
     return Pull::Rows;
   }
 
  private:
   size_t width_;
-  SystemTables::Rows rows_;
+  std::shared_ptr<const VirtualTables::Rows> rows_;
   size_t at_ = 0;
 };
 
 }  // namespace
 
-ClusterSource::ClusterSource(ServiceState& service, CatalogSnapshotPtr catalog, std::function<void()> on_rows)
-    : service_(service), catalog_(std::move(catalog)), on_rows_(std::move(on_rows)) {}
+ClusterSource::ClusterSource(ServiceState& service, const SessionState& session, CatalogSnapshotPtr catalog,
+                             std::function<void()> on_rows)
+    : service_(service), session_(session), catalog_(std::move(catalog)), on_rows_(std::move(on_rows)) {}
 
 Result<std::unique_ptr<RowCursor>, SqlError> ClusterSource::open(const ScanRequest& request) {
   if (request.table->kind == SchemaKind::Virtual) {
-    TM_ASSERT(service_.system != nullptr);
-    TM_SQL_ASSIGN(SystemTables::Rows rows, service_.system->rows(*request.table));
-    return std::unique_ptr<RowCursor>(
-        std::make_unique<SystemCursor>(request.table->columns.size(), std::move(rows)));
+    TM_ASSERT(service_.virtual_tables != nullptr);
+    std::shared_ptr<const VirtualTables::Rows>& known = virtual_rows_[request.table->id];
+    if (!known) {
+      TM_SQL_ASSIGN(VirtualTables::Rows rows, service_.virtual_tables->rows(*request.table, session_));
+      known = std::make_shared<const VirtualTables::Rows>(std::move(rows));
+    }
+    return std::unique_ptr<RowCursor>(std::make_unique<VirtualCursor>(request.table->columns.size(), known));
   }
   CatalogTablePtr table = catalog_->table(request.table->id);
   TM_ASSERT(table != nullptr);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "sql/execute/row_source.h"
@@ -14,14 +15,18 @@ namespace tidemark::sql {
 class ClusterSource : public RowSource {
  public:
   // `on_rows` is called when a cursor that said Pending has more, never from inside next().
-  ClusterSource(ServiceState& service, CatalogSnapshotPtr catalog, std::function<void()> on_rows);
+  ClusterSource(ServiceState& service, const SessionState& session, CatalogSnapshotPtr catalog,
+                std::function<void()> on_rows);
 
   Result<std::unique_ptr<RowCursor>, SqlError> open(const ScanRequest& request) override;
 
  private:
   ServiceState& service_;
+  const SessionState& session_;
   CatalogSnapshotPtr catalog_;
   std::function<void()> on_rows_;
+  // Of the system tables that were read: subqueries read them once for each row.
+  std::map<TableId, std::shared_ptr<const VirtualTables::Rows>> virtual_rows_;
 };
 
 }  // namespace tidemark::sql

@@ -1,5 +1,6 @@
 #include "sql/session/operation_writer.h"
 
+#include <algorithm>
 #include <map>
 
 namespace tidemark::sql {
@@ -104,7 +105,10 @@ void OperationWriter::on_failure(const std::shared_ptr<Writing>& writing, const 
     // The region has not heard of the table yet.
     return loop_.post_after(kCatalogRetryDelay, [this, writing, group] { send(writing, group); });
   }
-  for (size_t i : group) writing->result.operations[i].failure = failure;
+  for (size_t i : group) {
+    writing->result.operations[i].failure = failure;
+    writing->result.operations[i].failure->operation = group[std::min(failure.operation, group.size() - 1)];
+  }
   end(writing, group);
 }
 

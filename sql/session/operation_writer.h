@@ -26,7 +26,8 @@ struct OwnedOperation {
 
 struct OperationResult {
   uint32_t rows_affected = 0;
-  std::optional<ClientFailure> failure;  // It was not done; OutcomeUnknown: perhaps.
+  // It was not done; OutcomeUnknown: perhaps. Names the operation that it is because of.
+  std::optional<ClientFailure> failure;
 };
 
 struct WriteResult {

@@ -7,7 +7,7 @@ QueryRun::QueryRun(const Running& running, const Relation& query, Outside outsid
       outside_(std::move(outside)),
       settings_(running.execution_settings()),
       loop_(running.service.scheduler),
-      source_(running.service, running.statement->catalog(), [this] { go_on(); }) {}
+      source_(running.service, running.session, running.statement->catalog(), [this] { go_on(); }) {}
 
 void QueryRun::start() {
   Result<std::unique_ptr<SelectExecution>, SqlError> execution =

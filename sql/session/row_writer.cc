@@ -141,7 +141,7 @@ void RowWriter::insert(const ChunkPtr& chunk) {
 }
 
 void RowWriter::on_inserted(const ChunkPtr& chunk, const WriteResult& result) {
-  running_.session.tokens[rules_.table->id].raise(result.tokens);
+  running_.session.note_write(rules_.table->id, result.tokens);
   for (size_t i = 0; i < result.operations.size(); ++i) {
     const OperationResult& one = result.operations[i];
     if (one.failure) {
@@ -255,7 +255,7 @@ SqlStatus RowWriter::set_updated(Chunk& chunk, size_t index, const std::string& 
 }
 
 void RowWriter::on_modified(const ChunkPtr& chunk, const Indexes& indexes, const WriteResult& result) {
-  running_.session.tokens[rules_.table->id].raise(result.tokens);
+  running_.session.note_write(rules_.table->id, result.tokens);
   Indexes again;
   for (size_t k = 0; k < indexes.size(); ++k) {
     const std::optional<ClientFailure>& failure = result.operations[k].failure;

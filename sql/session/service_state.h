@@ -41,9 +41,9 @@ struct ServiceState {
   WatchedDirectory& directory;
   Client& client;
   CatalogChanger& changer;
-  std::function<void()> look_again;      // At the catalog.
-  const SystemTables* system = nullptr;  // May be none.
-  CatalogSnapshotPtr catalog = nullptr;  // Null: not known yet.
+  std::function<void()> look_again;               // At the catalog.
+  const VirtualTables* virtual_tables = nullptr;  // May be none.
+  CatalogSnapshotPtr catalog = nullptr;           // Null: not known yet.
   CatalogWaiters catalog_waiters = {};
 };
 

@@ -40,6 +40,10 @@ struct TaskOf {
   MakeTask operator()(const CreateTableStatement&) const { return make_catalog_task; }
   MakeTask operator()(const CreateViewStatement&) const { return make_catalog_task; }
   MakeTask operator()(const DropStatement&) const { return make_catalog_task; }
+  MakeTask operator()(const UpdateStatement&) const { return make_change_task; }
+  MakeTask operator()(const DeleteStatement&) const { return make_change_task; }
+  MakeTask operator()(const CopyStatement&) const { return make_copy_task; }
+  MakeTask operator()(const ExplainStatement&) const { return make_explain_task; }
   template <typename Other>
   MakeTask operator()(const Other&) const {
     return nullptr;
@@ -101,6 +105,9 @@ void ClusterSession::run(BoundTextPtr statement, std::vector<OwnedValue> paramet
   }
   watch_timeout();
   const BoundStatement& body = *statement->body();
+  if (changes_catalog(body) && state_.transaction.is_open()) {
+    sink.notice(error("01000", "changes of the catalog take effect at once: ROLLBACK does not undo them"));
+  }
   Running running{service_,
                   state_,
                   sink,
@@ -125,14 +132,14 @@ void ClusterSession::run(BoundTextPtr statement, std::vector<OwnedValue> paramet
     state_.tokens.clear();
     return end(std::string("DISCARD ALL"));
   }
+  may_have_written_ = is_write(body) && !state_.transaction.is_open();
   task_ = make_task(std::move(running));
-  if (!task_) return end(error(sqlstate::kFeatureNotSupported, "the statement is not supported yet"));
   task_->start();
 }
 
 std::unique_ptr<Task> ClusterSession::make_task(Running running) {
   const MakeTask make = std::visit(TaskOf{}, running.statement->body()->body);
-  if (make == nullptr) return nullptr;
+  TM_ASSERT(make != nullptr);
   return make(std::move(running), [this](Result<std::string, SqlError> result) { end(std::move(result)); });
 }
 
@@ -198,6 +205,15 @@ void ClusterSession::transact(const ast::Transaction& transaction, Running runni
       if (mine.status() == TransactionStatus::Idle)
         running.sink.notice(error(sqlstate::kNoActiveTransaction, "there is no transaction in progress"));
       const bool failed = mine.status() == TransactionStatus::Failed;
+      if (mine.has_writes()) {
+        committing_ = true;
+        task_ = make_commit_task(std::move(running), [this](Result<std::string, SqlError> result) {
+          committing_ = false;
+          state_.transaction.end();
+          end(std::move(result));
+        });
+        return task_->start();
+      }
       mine.end();
       return end(std::string(failed ? "ROLLBACK" : "COMMIT"));
     }
@@ -211,6 +227,7 @@ void ClusterSession::end(Result<std::string, SqlError> result) {
   if (!done_) return;
   if (!result.ok() && state_.transaction.is_open()) state_.transaction.fail();
   task_.reset();
+  may_have_written_ = false;
   std::exchange(done_, {})(std::move(result));
 }
 
@@ -223,9 +240,10 @@ void ClusterSession::watch_timeout() {
 }
 
 void ClusterSession::interrupt(const char* why) {
-  if (!done_) return;
-  task_.reset();
-  end(error(sqlstate::kQueryCanceled, why));
+  if (!done_ || committing_) return;
+  SqlError interrupted = error(sqlstate::kQueryCanceled, why);
+  if (may_have_written_) interrupted.detail = "Rows that it has written stay; others may still be written.";
+  end(interrupted);
 }
 
 void ClusterSession::cancel() {

@@ -42,7 +42,9 @@ class ClusterSession : public Session {
   SessionState state_;
   std::unique_ptr<Task> task_;
   Done done_;
-  uint64_t statements_ = 0;  // Run so far: timers of older ones do nothing.
+  bool may_have_written_ = false;  // The statement under way.
+  bool committing_ = false;        // Can not be cancelled: it ends soon, and must be told how.
+  uint64_t statements_ = 0;        // Run so far: timers of older ones do nothing.
 };
 
 }  // namespace tidemark::sql

@@ -24,7 +24,7 @@ constexpr Known kKnown[] = {
     {"application_name", ""},
     {"bytea_output", "hex", Kind::Choice, "hex"},
     {"check_function_bodies", "on", Kind::Boolean},
-    {"client_encoding", "UTF8", Kind::Choice, "UTF8|utf8|utf-8|UTF-8|unicode|UNICODE|SQL_ASCII"},
+    {"client_encoding", "UTF8", Kind::Choice, "UTF8|UTF-8|unicode|SQL_ASCII"},
     {"client_min_messages", "notice"},
     {"DateStyle", "ISO, MDY"},
     {"default_table_access_method", "heap"},
@@ -111,7 +111,7 @@ SqlError invalid(const Known& known, const std::string& value, std::string hint 
 bool is_choice(std::string_view choices, std::string_view value) {
   while (!choices.empty()) {
     const size_t end = std::min(choices.find('|'), choices.size());
-    if (equals_ignoring_case(choices.substr(0, end), value)) return true;
+    if (lower(choices.substr(0, end)) == lower(value)) return true;
     choices.remove_prefix(std::min(end + 1, choices.size()));
   }
   return false;

@@ -1,6 +1,7 @@
 #include "sql/session/sql_service.h"
 
 #include "net/shared_transport.h"
+#include "sql/session/cluster_tables.h"
 #include "sql/session/errors.h"
 #include "sql/session/service_state.h"
 #include "sql/session/session.h"
@@ -38,11 +39,13 @@ class SqlService::Impl {
         directory_(context.coordination, scheduler_),
         client_(scheduler_, *client_side_, directory_, context.random, client_options(options)),
         changer_(scheduler_, *changer_side_, directory_, context.random),
+        tables_(context.coordination, scheduler_, plans_),
         catalog_watch_(context.coordination, scheduler_, paths::kCatalog,
                        [this](const std::optional<Fact>& fact) { on_catalog(fact); }),
         state_{context.scheduler, context.random,  options.shards,
                options.name,      now_of(options), directory_,
-               client_,           changer_,        [this] { catalog_watch_.look_again(); }} {}
+               client_,           changer_,        [this] { catalog_watch_.look_again(); },
+               &tables_} {}
 
   ServiceState& state() { return state_; }
 
@@ -68,7 +71,8 @@ class SqlService::Impl {
     std::vector<std::string> failures;  // Views of a newer release: they can not be read here.
     plans_.update(catalog, failures);
     state_.catalog =
-        std::make_shared<const CatalogSnapshot>(catalog, plans_, state_.catalog.get(), state_.system);
+        std::make_shared<const CatalogSnapshot>(catalog, plans_, state_.catalog.get(), state_.virtual_tables);
+    tables_.set_catalog(catalog, state_.catalog);
     state_.catalog_waiters.call_all();
   }
 
@@ -80,6 +84,7 @@ class SqlService::Impl {
   Client client_;
   CatalogChanger changer_;
   CatalogPlans plans_;
+  ClusterTables tables_;
   FactWatch catalog_watch_;
   ServiceState state_;
 };

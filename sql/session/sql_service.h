@@ -13,8 +13,6 @@
 
 namespace tidemark::sql {
 
-class SystemTables;
-
 struct SqlServiceOptions {
   ShardCount shards;
   std::string name;                            // Of the process, for people.

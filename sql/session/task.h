@@ -23,6 +23,13 @@ struct SessionState {
   Transaction transaction;
   // Of the session's own writes, by table: reads that wait for them see them.
   std::map<TableId, LaneRuns> tokens;
+  uint64_t writes = 0;                  // Acknowledged ones.
+  std::map<TableId, uint64_t> seen_by;  // Views that reflect so many of them.
+
+  void note_write(TableId table, const LaneRuns& written) {
+    tokens[table].raise(written);
+    ++writes;
+  }
 };
 
 // What one run of a statement has. The vectors live as long as the task.
@@ -60,7 +67,10 @@ class Task {
   void finish(Result<std::string, SqlError> result) {
     if (finished_) return;
     finished_ = true;
-    loop_.post([this, result = std::move(result)] { done_(result); });
+    loop_.post([this, result = std::move(result)] {
+      const TaskDone done = std::move(done_);  // It destroys the task.
+      done(result);
+    });
   }
   bool is_finished() const { return finished_; }
   template <typename Statement>
@@ -78,6 +88,10 @@ class Task {
 
 std::unique_ptr<Task> make_select_task(Running running, TaskDone done);
 std::unique_ptr<Task> make_insert_task(Running running, TaskDone done);
+std::unique_ptr<Task> make_change_task(Running running, TaskDone done);  // UPDATE, DELETE.
+std::unique_ptr<Task> make_copy_task(Running running, TaskDone done);
+std::unique_ptr<Task> make_commit_task(Running running, TaskDone done);
+std::unique_ptr<Task> make_explain_task(Running running, TaskDone done);
 std::unique_ptr<Task> make_catalog_task(Running running, TaskDone done);
 
 }  // namespace tidemark::sql

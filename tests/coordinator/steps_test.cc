@@ -104,6 +104,38 @@ TEST(NextStep, ALogIsCutToWhatEveryReplicaAndEveryLaneHasLeftBehind) {  // Rule 
   EXPECT_EQ(cluster.next()->after.map.regions(0).floor(), 700u);
 }
 
+TEST(NextStep, AViewIsFilledWhenEveryRegionHasCommittedPastItsPages) {
+  Small cluster;
+  pb::Catalog& catalog = cluster.facts.catalog;
+  catalog.set_version(4);
+  for (uint32_t id : {1u, 2u, 3u}) {
+    pb::TableDefinition& view = *catalog.add_tables();
+    view.set_id(id);
+    view.set_kind(id == 2 ? pb::AUXILIARY : pb::VIEW);
+    if (id == 2) view.set_view(1);
+    view.set_begun(id == 3 ? 4 : 2);
+    if (id == 1) view.set_filled(3);
+    if (id == 3) view.set_replaces(1);
+  }
+  cluster.report("n1").set_catalog_version(3);
+  EXPECT_FALSE(cluster.next()) << "the region has not heard that the view has begun";
+  cluster.report("n1").set_catalog_version(4);
+  cluster.report("n1").add_backfilling(3);
+  EXPECT_FALSE(cluster.next()) << "its pages are under way";
+  cluster.report("n1").clear_backfilling();
+  auto step = cluster.next();
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->kind, StepKind::FillViews);
+  EXPECT_EQ(step->after.catalog.version(), 5u);
+  EXPECT_EQ(step->after.catalog.tables(2).filled(), 5u);
+  // The one that it replaces goes in the same version, with what belongs to it.
+  EXPECT_EQ(step->after.catalog.tables(0).dropped(), 5u);
+  EXPECT_EQ(step->after.catalog.tables(1).dropped(), 5u);
+  EXPECT_EQ(step->after.catalog.tables(2).dropped(), 0u);
+  cluster.facts = step->after;
+  EXPECT_FALSE(cluster.next());
+}
+
 TEST(NextStep, OnlyAStandbyThatCanOpenTheRegionIsPromoted) {
   Small cluster;
   cluster.observed.nodes.erase("n1");

@@ -10,16 +10,18 @@
 
 namespace tidemark::sql {
 
-class SystemTables {
+struct SessionState;
+
+class VirtualTables {
  public:
-  virtual ~SystemTables() = default;
+  virtual ~VirtualTables() = default;
 
   // Of kind Virtual; null if there is none. An empty schema means pg_catalog.
   virtual TableSchemaPtr find(std::string_view schema, std::string_view name) const = 0;
 
   using Rows = std::vector<std::vector<OwnedValue>>;
-  // All rows of a table that find() gave.
-  virtual Result<Rows, SqlError> rows(const TableSchema& table) const = 0;
+  // All rows of a table that find() gave, as the session sees them.
+  virtual Result<Rows, SqlError> rows(const TableSchema& table, const SessionState& session) const = 0;
 };
 
 }  // namespace tidemark::sql
