@@ -89,7 +89,7 @@ class ApplyOperator : public Operator {
     }
     for (; at_ < batch_.row_count() && !out.is_full(); ++at_) {
       TM_SQL_ASSIGN(const OwnedValue* result, result_of(batch_.row(at_)));
-      if (result == nullptr) return out.row_count() > 0 ? Pull::Rows : Pull::Pending;
+      if (result == nullptr) return out.row_count() > 0 ? Pull::Rows : waits_for_;
       Value* row = out.add_row();
       std::copy_n(batch_.row(at_), batch_.width(), row);
       row[batch_.width()] = result->get();
@@ -105,12 +105,14 @@ class ApplyOperator : public Operator {
       if (const auto known = known_.find(key_); is_repeatable_ && known != known_.end()) {
         return &known->second;
       }
+      held_before_ = context_.memory_bytes;
       TM_SQL_ASSIGN(run_, make_operator(*relation_.inputs[1], context_));
       outcome_ = Outcome(relation_.subquery);
     }
     TM_SQL_ASSIGN(const bool done, advance());
     if (!done) return static_cast<const OwnedValue*>(nullptr);
     run_ = nullptr;
+    context_.memory_bytes = held_before_;  // What the run held is free again.
     TM_TRY(context_.hold(key_.size() + sizeof(OwnedValue)));
     if (is_repeatable_) return &known_.insert_or_assign(key_, outcome_.finish()).first->second;
     return results_.emplace_back(std::make_unique<OwnedValue>(outcome_.finish())).get();
@@ -129,17 +131,18 @@ class ApplyOperator : public Operator {
     return {};
   }
 
-  // True: the run has ended.
+  // True: the run has ended. Else `waits_for_` is what the caller is told: a long run is taken in steps.
   Result<bool, SqlError> advance() {
-    for (;;) {
-      TM_SQL_ASSIGN(const Pull pull, run_->next(rows_));
-      if (pull == Pull::Pending) return false;
-      if (pull == Pull::End) return true;
+    for (int step = 0; step < kStepsMax; ++step) {
+      TM_SQL_ASSIGN(waits_for_, run_->next(rows_));
+      if (waits_for_ == Pull::Pending) return false;
+      if (waits_for_ == Pull::End) return true;
       for (size_t i = 0; i < rows_.row_count(); ++i) {
         TM_SQL_ASSIGN(const bool decided, outcome_.take(rows_.row(i)));
         if (decided) return true;
       }
     }
+    return false;
   }
 
   const Relation& relation_;
@@ -151,7 +154,11 @@ class ApplyOperator : public Operator {
   Batch batch_;
   size_t at_ = 0;
 
+  static constexpr int kStepsMax = 64;
+
+  Pull waits_for_ = Pull::Rows;
   OperatorPtr run_;  // For the row at `at_`, if it has begun.
+  size_t held_before_ = 0;
   Outcome outcome_{SubqueryUse::Scalar};
   Batch rows_;
   std::string key_;

@@ -7,6 +7,8 @@
 namespace tidemark::sql::execute {
 namespace {
 
+constexpr uint64_t kSeriesMax = 10'000'000;
+
 class ExpandOperator : public Operator {
  public:
   ExpandOperator(const Relation& relation, OperatorPtr input, Context& context)
@@ -51,7 +53,12 @@ class ExpandOperator : public Operator {
     if (std::any_of(args.begin(), args.end(), [](const Value& arg) { return arg.is_null(); })) return {};
     if (relation_.set_function == SetFunction::Series) {
       next_ = args[0].as_int();
-      last_ = std::min(args[1].as_int(), INT64_MAX - 1);
+      last_ = args[1].as_int();
+      if (last_ > next_ && static_cast<uint64_t>(last_) - static_cast<uint64_t>(next_) >= kSeriesMax) {
+        return SqlError{
+            sqlstate::kProgramLimitExceeded, "generate_series gives at most 10,000,000 values", 0, {}, {}};
+      }
+      last_ = std::min(last_, INT64_MAX - 1);
       return {};
     }
     auto elements = parse_array(args[0].as_bytes());

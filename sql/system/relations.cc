@@ -32,7 +32,8 @@ void take_defaults(KnownRelation& out) {
 
 bool is_alive(const pb::TableDefinition& table, uint64_t version) {
   return table.kind() != pb::AUXILIARY && table.created() <= version &&
-         (table.dropped() == 0 || table.dropped() > version);
+         (table.dropped() == 0 || table.dropped() > version) &&
+         (table.replaces() == 0 || table.filled() != 0);
 }
 
 KnownRelation user_relation(const pb::TableDefinition& definition, const StoredTable& stored) {

@@ -20,7 +20,7 @@ struct SystemSetting {
 // How far a view is. What is not known is left out.
 struct ViewStatus {
   TableId view;
-  std::string state;  // "filling", "ready", ...
+  std::string state;  // Empty: what the catalog says: "created", "filling" or "ready".
   std::optional<double> backfill_percent;
   std::optional<int64_t> lag_changes;
   std::optional<int64_t> errors;

@@ -59,7 +59,9 @@ void rows_of_tidemark_views(const Known& known, Rows& rows) {
   for (const KnownRelation& relation : known.relations) {
     if (relation.kind != 'm') continue;
     const ViewStatus* status = status_of(*relation.definition, known.state);
-    const std::string_view state = relation.definition->begun() == 0 ? "created" : "begun";
+    const std::string_view state = relation.definition->filled() != 0  ? "ready"
+                                   : relation.definition->begun() != 0 ? "filling"
+                                                                       : "created";
     rows.add(
         {{"id", relation.definition->id()},
          {"name", relation.schema->name},
