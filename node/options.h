@@ -31,6 +31,8 @@ struct NodeOptions {
   Micros seed_timeout{2'000'000};        // A standby without a checkpoint asks again.
   size_t seed_chunk_bytes = size_t{512} << 10;
 
+  // Microseconds since 1970, for figures only. None: the loop's time.
+  std::function<int64_t()> wall_clock_micros;
   // What people should know; one line each. Never decides anything.
   std::function<void(const std::string&)> say = [](const std::string&) {};
 };

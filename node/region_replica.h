@@ -18,6 +18,7 @@
 #include "node/queue/region_queues.h"
 #include "node/reader_history.h"
 #include "node/region/region.h"
+#include "node/region_meter.h"
 #include "node/store/checkpoint.h"
 #include "wal/wal.h"
 
@@ -93,6 +94,8 @@ class RegionReplica : private WalListener {
   Checkpoint checkpoint();
   // What a child must know of this stream.
   std::vector<Ancestor> ancestry() const;
+  // About once a second: for figures that tell how fast something goes.
+  void sample() { meter_.sample(region_.state(), scheduler_.now()); }
   // Without what the node knows of checkpoints.
   pb::RegionStatus status() const;
   std::optional<RegionQueues::Figures> queue_figures() const;
@@ -125,6 +128,8 @@ class RegionReplica : private WalListener {
   void schedule_timer();
   void keep_pumping();
   void drop_passed();
+  int64_t time_of_day() const;
+  uint64_t parents_records() const;
   StreamId stream() const { return {context_.options.cluster, id()}; }
   std::string name() const;
 
@@ -132,6 +137,7 @@ class RegionReplica : private WalListener {
   Listener listener_;
   GuardedScheduler scheduler_;
   Region region_;
+  RegionMeter meter_;
   MapVersion map_version_;
   MapVersion joined_;
   ReaderHistory history_;

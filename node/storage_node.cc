@@ -81,7 +81,10 @@ void StorageNode::keep_time() {
   scheduler_.post_after(options_.status_interval, [this] {
     if (stopped_) return;
     bool room = store_.has_room();
-    regions_->for_each([room](RegionReplica& it) { it.set_room(room); });
+    regions_->for_each([room](RegionReplica& it) {
+      it.set_room(room);
+      it.sample();
+    });
     seed_receiver_->ask();
     schedule_status();
     if (scheduler_.now().value - saved_at_.value >= options_.checkpoint_interval.value) {
