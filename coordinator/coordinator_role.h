@@ -35,7 +35,8 @@ class CoordinatorRole {
   CoordinatorRole& operator=(const CoordinatorRole&) = delete;
 
   // The process's transport has one receiver, which offers each message to its roles. True: it was for this
-  // one (region status, admin and catalog requests, and the answers to those it passed on).
+  // one (region status; requests of operators, for the catalog and for freshness, and the answers to those it
+  // passed on).
   bool on_message(const Address& from, const MessagePtr& message);
   static bool is_for_coordinator(const pb::Message& message);
 
