@@ -117,6 +117,10 @@ std::optional<int> parse_or_end(Settings& settings, int argc, char** argv, const
         command.c_str(), summary.c_str(), settings.help_text().c_str());
     return kDone;
   }
+  if (arguments->print_config) {
+    std::fputs(settings.example_file().c_str(), stdout);
+    return kDone;
+  }
   if (!arguments->positional.empty())
     return say_wrong_usage(command, Error{"'" + arguments->positional.front() + "' is not a setting"});
   return std::nullopt;

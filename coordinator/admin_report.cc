@@ -169,6 +169,7 @@ std::string status_text(const Situation& now) {
       " shards, " + std::to_string(now.live_regions().size()) + " regions, ring " +
       std::to_string(f.ring.ring().version()) + ", region map " + std::to_string(f.map.version()) +
       ", catalog " + std::to_string(f.catalog.version()) + "\n";
+  out += "coordinator: " + now.settings.name + "\n";
   out += "lag: " + std::to_string(lag.records) + " records, " + millis(lag.micros);
   if (lag.unreported > 0) out += ", " + std::to_string(lag.unreported) + " regions not reported";
   out += "\n\nnodes\n";
@@ -214,6 +215,7 @@ std::string status_json(const Situation& now) {
   json.object([&] {
     json.field("cluster", f.cluster.cluster());
     json.field("shards", f.cluster.shards());
+    json.field("coordinator", now.settings.name);
     json.field("ring_version", f.ring.ring().version());
     json.field("map_version", f.map.version());
     json.field("catalog_version", f.catalog.version());

@@ -16,7 +16,7 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
   Impl(const ProcessContext& context, CoordinatorOptions options)
       : context_(context),
         options_(std::move(options)),
-        core_(options_.settings, context_.random.next()),
+        core_(settings_from(options_), context_.random.next()),
         relay_(context_.scheduler, context_.coordination, context_.transport) {}
 
   void start() {
@@ -57,6 +57,12 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
     Address from;
     MessagePtr message;
   };
+
+  static CoordinatorSettings settings_from(const CoordinatorOptions& options) {
+    CoordinatorSettings settings = options.settings;
+    settings.name = options.self.name();
+    return settings;
+  }
 
   // ---- news
 

@@ -75,7 +75,7 @@ std::optional<LogView> Situation::log(uint64_t region) const {
   if (!newest && view.sealed == 0) return std::nullopt;
   if (newest) {  // What may also go away is told by the newest incarnation.
     view.merging = newest->merging();
-    view.backfilling = newest->backfilling_size() > 0;
+    view.backfilling.insert(newest->backfilling().begin(), newest->backfilling().end());
   }
   return view;
 }

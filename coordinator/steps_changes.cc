@@ -179,7 +179,7 @@ bool same_nodes(const pb::RegionEntry& a, const pb::RegionEntry& b) {
 bool is_settled(const Situation& now, const pb::RegionEntry& entry) {
   auto log = now.log(entry.region());
   return log && log->catalog_version == now.facts.catalog.version() &&
-         log->ring_version == now.facts.ring.ring().version() && !log->backfilling && log->sealed == 0;
+         log->ring_version == now.facts.ring.ring().version() && log->backfilling.empty() && log->sealed == 0;
 }
 
 bool all_views_begun(const pb::Catalog& catalog) {

@@ -44,7 +44,7 @@ class NodeServer::Impl {
     auto done = std::make_shared<std::promise<void>>();
     loop_.post([this, done] {
       if (!node_) return done->set_value();
-      coordinator_->withdraw([this, done] { node_->stop([done] { done->set_value(); }); });
+      coordinator_->withdraw([this, done] { loop_.post([this, done] { stop_node(done); }); });
     });
     // Without its coordination service nothing can be given back: then it is a crash, which does no harm.
     done->get_future().wait_for(kStopPatience);
@@ -53,6 +53,12 @@ class NodeServer::Impl {
   AsioLoop& loop() { return loop_; }
 
  private:
+  // Without a coordinator of its own, which would notice the node's end.
+  void stop_node(const std::shared_ptr<std::promise<void>>& done) {
+    coordinator_.reset();
+    node_->stop([done] { done->set_value(); });
+  }
+
   void find() {
     coordination_ = surroundings_.coordination(loop_);
     pb::ClusterFact wanted;
@@ -108,8 +114,10 @@ class NodeServer::Impl {
     };
     ProcessContext context{loop_, *coordinator_side_, *coordination_, random_, logs_.get()};
     coordinator_ = std::make_unique<CoordinatorRole>(context, std::move(options));
-    coordinator_side_->set_handlers(
-        {[this](const Address& from, MessagePtr message) { coordinator_->on_message(from, message); }, {}});
+    coordinator_side_->set_handlers({[this](const Address& from, MessagePtr message) {
+                                       if (coordinator_) coordinator_->on_message(from, message);
+                                     },
+                                     {}});
   }
 
   Surroundings& surroundings_;

@@ -75,8 +75,10 @@ class SqlServer::Impl {
 
   Result<std::unique_ptr<sql::Session>, sql::SqlError> make_session(const sql::SessionRequest& request) {
     if (service_ && service_->ready()) return service_->make_session(request);
-    return sql::SqlError{
-        .state = "57P03", .message = "the cluster is not ready yet", .hint = "Try again in a moment."};
+    return sql::SqlError{.state = "57P03",
+                         .message = "the cluster is not ready yet",
+                         .detail = {},
+                         .hint = "Try again in a moment."};
   }
 
   Surroundings& surroundings_;

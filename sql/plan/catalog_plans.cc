@@ -18,7 +18,8 @@ class CatalogThen : public Catalog {
     if (!schema.empty() && schema != "public") return nullptr;
     for (const pb::TableDefinition& table : catalog_.tables()) {
       const bool alive = table.created() < version_ && (table.dropped() == 0 || table.dropped() >= version_);
-      if (!alive || table.kind() == pb::AUXILIARY || table.name() != name) continue;
+      const bool beside = table.replaces() != 0 && (table.filled() == 0 || table.filled() >= version_);
+      if (!alive || beside || table.kind() == pb::AUXILIARY || table.name() != name) continue;
       if (StoredTablePtr stored = plans_.table(TableId{table.id()})) return schema_of(*stored);
     }
     return nullptr;

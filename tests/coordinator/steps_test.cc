@@ -122,6 +122,18 @@ TEST(NextStep, OnlyAStandbyThatCanOpenTheRegionIsPromoted) {
   EXPECT_STREQ(kinds(), "notice-node-death");
 }
 
+TEST(NextStep, AReplicaOnANodeThatIsAwayForAMomentStays) {
+  Small cluster;
+  cluster.observed.nodes.erase("n2");
+  cluster.observed.now = Micros{1'000'000};
+  cluster.observed.nodes_absent_since["n2"] = Micros{0};
+  for (auto step = cluster.next(); step; step = cluster.next()) {
+    EXPECT_NE(step->kind, StepKind::RemoveReplica) << step->what;
+    cluster.facts = step->after;
+  }
+  EXPECT_EQ(cluster.facts.map.regions(0).replicas_size(), 2);
+}
+
 TEST(NextStep, AViewBeginsOnlyWhenEveryRegionKnowsIt) {
   Small cluster;
   cluster.facts.catalog.set_version(4);

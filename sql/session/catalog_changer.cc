@@ -1,0 +1,68 @@
+#include "sql/session/catalog_changer.h"
+
+#include <set>
+
+namespace tidemark::sql {
+
+namespace {
+constexpr Micros kRetryDelay{1'000'000};
+constexpr Micros kNobodyDelay{50'000};
+}  // namespace
+
+CatalogChanger::CatalogChanger(Scheduler& scheduler, Transport& transport, const WatchedDirectory& directory,
+                               Random& random)
+    : scheduler_(scheduler), transport_(transport), directory_(directory), next_(random.next() >> 1) {
+  transport_.set_handlers({[this](const Address&, MessagePtr message) { on_message(*message); }, {}});
+}
+
+CatalogChanger::~CatalogChanger() {
+  transport_.set_handlers({});
+}
+
+void CatalogChanger::ask(const pb::CatalogRequest& request, std::weak_ptr<int> token,
+                         std::function<void(const ChangeAnswer&)> done) {
+  const uint64_t number = next_++;
+  pending_[number] = {request, std::move(token), std::move(done)};
+  scheduler_.post([this, number] { send(number); });
+}
+
+// Nodes that own regions, in turn.
+Address CatalogChanger::pick_node(uint32_t attempt) const {
+  std::set<Address> alive;
+  for (const RegionPlace& place : directory_.places()) {
+    if (!place.address.value.empty()) alive.insert(place.address);
+  }
+  if (alive.empty()) return {};
+  return *std::next(alive.begin(), attempt % alive.size());
+}
+
+void CatalogChanger::send(uint64_t number) {
+  auto found = pending_.find(number);
+  if (found == pending_.end()) return;
+  Pending& pending = found->second;
+  if (pending.token.expired()) {
+    pending_.erase(found);
+    return;
+  }
+  const Address to = pick_node(pending.attempts);
+  if (!to.value.empty()) {
+    auto message = std::make_shared<pb::Message>();
+    message->set_request(number);
+    *message->mutable_change_catalog() = pending.request;
+    transport_.send(to, message);
+    ++pending.attempts;
+  }
+  scheduler_.post_after(to.value.empty() ? kNobodyDelay : kRetryDelay, [this, number] { send(number); });
+}
+
+void CatalogChanger::on_message(const pb::Message& message) {
+  auto found = pending_.find(message.request());
+  if (!message.has_catalog_changed() || found == pending_.end()) return;
+  Pending pending = std::move(found->second);
+  pending_.erase(found);
+  if (pending.token.expired()) return;
+  const pb::CatalogReply& reply = message.catalog_changed();
+  pending.done({reply.ok(), reply.message(), reply.version(), pending.attempts > 1});
+}
+
+}  // namespace tidemark::sql

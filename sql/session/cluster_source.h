@@ -1,0 +1,27 @@
+// Rows of the cluster's tables for ad-hoc reads: by key, by prefix, page by page with the next one on its
+// way.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "sql/execute/row_source.h"
+#include "sql/session/service_state.h"
+
+namespace tidemark::sql {
+
+// Lives on the loop; must outlive the execution over it. What is under way when it is destroyed is dropped.
+class ClusterSource : public RowSource {
+ public:
+  // `on_rows` is called when a cursor that said Pending has more, never from inside next().
+  ClusterSource(ServiceState& service, CatalogSnapshotPtr catalog, std::function<void()> on_rows);
+
+  Result<std::unique_ptr<RowCursor>, SqlError> open(const ScanRequest& request) override;
+
+ private:
+  ServiceState& service_;
+  CatalogSnapshotPtr catalog_;
+  std::function<void()> on_rows_;
+};
+
+}  // namespace tidemark::sql
