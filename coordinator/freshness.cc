@@ -37,7 +37,6 @@ struct WholeBackfill {
   uint64_t rows_per_second = 0;
   int64_t micros_left = 0;
   bool is_time_known = true;
-  bool is_ended = true;
 
   void add(const pb::RegionEntry& entry, const pb::RegionStatus& status, uint32_t view) {
     uint64_t size = from_pb(entry.shards()).size();
@@ -46,7 +45,6 @@ struct WholeBackfill {
       done += size * 1'000'000;
       return;
     }
-    is_ended = false;
     auto here = std::find_if(status.backfills().begin(), status.backfills().end(),
                              [view](const auto& one) { return one.view() == view; });
     if (here == status.backfills().end()) {
@@ -85,9 +83,9 @@ pb::ViewFreshness freshness_of(const Situation& now, const FeedGraph& graph,
     add_lag(*status, tables, out);
     backfill.add(*entry, *status, view.id());
   }
-  out.set_state(view.begun() == 0   ? pb::ViewFreshness::WAITING
-                : backfill.is_ended ? pb::ViewFreshness::READY
-                                    : pb::ViewFreshness::BACKFILLING);
+  out.set_state(view.begun() == 0    ? pb::ViewFreshness::WAITING
+                : view.filled() != 0 ? pb::ViewFreshness::READY
+                                     : pb::ViewFreshness::BACKFILLING);
   if (out.state() == pb::ViewFreshness::BACKFILLING) *out.mutable_backfill() = backfill.progress(view.id());
   return out;
 }

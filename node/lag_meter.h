@@ -14,10 +14,11 @@ namespace tidemark {
 
 // Some tables, told apart by their ids modulo 64: one that is not in it may seem to be, never the other way.
 struct TableSet {
+  static constexpr size_t kClasses = 64;
   uint64_t bits = 0;
   static TableSet all() { return {~uint64_t{0}}; }
-  void add(TableId table) { bits |= uint64_t{1} << (table.value % 64); }
-  bool may_have(TableId table) const { return (bits >> (table.value % 64) & 1) != 0; }
+  static size_t class_of(TableId table) { return table.value % kClasses; }
+  void add(TableId table) { bits |= uint64_t{1} << class_of(table); }
   bool overlaps(TableSet other) const { return (bits & other.bits) != 0; }
 };
 

@@ -18,7 +18,7 @@ class LoadMeter {
   // REQUIRES: shards is not empty.
   explicit LoadMeter(ShardRange shards);
 
-  // REQUIRES: the shard is one of the region's.
+  // A shard that is not the region's counts as its last: a figure is no place to find damage.
   void count(ShardId shard) { ++counts_[piece_of(shard)]; }
 
   // Rates are of the time between samples. The first one only begins.
@@ -31,7 +31,8 @@ class LoadMeter {
 
  private:
   uint32_t piece_of(ShardId shard) const {
-    return static_cast<uint32_t>(uint64_t{shard.value - shards_.begin.value} * pieces_ / shards_.size());
+    uint64_t piece = uint64_t{shard.value - shards_.begin.value} * pieces_ / shards_.size();
+    return piece < pieces_ ? static_cast<uint32_t>(piece) : pieces_ - 1;
   }
   ShardRange piece(uint32_t index) const;
 

@@ -1,6 +1,8 @@
 #include "node/region_meter.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string_view>
 
 #include "proto/change.h"
@@ -65,8 +67,8 @@ void RegionMeter::sample(const RegionState& state, Micros now) {
 
 // While lanes are in a parent's stream, nothing is known of its tables or times but that they were before
 // this one.
-Lag RegionMeter::lag(const RegionState& state, TableSet tables, int64_t now_micros,
-                     uint64_t parents_records) const {
+Lag RegionMeter::lag_of(const RegionState& state, TableSet tables, int64_t now_micros,
+                        uint64_t parents_records) const {
   Lag out = lag_.lag(tables, state.committed_floor(), now_micros);
   if (parents_records == 0) return out;
   out.records += parents_records;
@@ -78,21 +80,23 @@ void RegionMeter::report(const RegionState& state, int64_t now_micros, uint64_t 
                          pb::RegionStatus& out) const {
   load_.report(out);
   backfills_.report(state, out);
-  Lag all = lag(state, TableSet::all(), now_micros, parents_records);
+  Lag all = lag(state, now_micros, parents_records);
   out.set_lag_records(all.records);
   out.set_lag_micros(all.micros);
   if (all == Lag{}) return;
   out.set_lag_lane(lowest_lane(state).value);
+  std::array<std::optional<Lag>, TableSet::kClasses> lags;  // There may be thousands of tables.
   for (const auto& [id, table] : state.catalog().tables()) {
     if (!table.feeds_views) continue;
     TableSet one;
     one.add(id);
-    Lag lag_here = lag(state, one, now_micros, parents_records);
-    if (lag_here == Lag{}) continue;
+    std::optional<Lag>& here = lags[TableSet::class_of(id)];
+    if (!here) here = lag_of(state, one, now_micros, parents_records);
+    if (*here == Lag{}) continue;
     pb::TableLag& told = *out.add_table_lags();
     told.set_table(id.value);
-    told.set_records(lag_here.records);
-    told.set_micros(lag_here.micros);
+    told.set_records(here->records);
+    told.set_micros(here->micros);
   }
 }
 

@@ -26,12 +26,16 @@ class RegionMeter {
   // From now on, what is applied is live.
   void restart_load(Micros now) { load_.restart(now); }
 
-  // `parents_records`: what lanes have still to commit in the streams that this one came from.
+  // Of all lanes and tables. `parents_records`: what lanes have still to commit in the streams that this one
+  // came from.
+  Lag lag(const RegionState& state, int64_t now_micros, uint64_t parents_records) const {
+    return lag_of(state, TableSet::all(), now_micros, parents_records);
+  }
   void report(const RegionState& state, int64_t now_micros, uint64_t parents_records,
               pb::RegionStatus& out) const;
 
  private:
-  Lag lag(const RegionState& state, TableSet tables, int64_t now_micros, uint64_t parents_records) const;
+  Lag lag_of(const RegionState& state, TableSet tables, int64_t now_micros, uint64_t parents_records) const;
 
   ShardCount shards_;
   int64_t began_micros_;

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/process/prometheus_metrics.h"
 #include "coordinator/admin.h"
+#include "coordinator/coordinator_metrics.h"
 #include "tests/coordinator/fake_cluster.h"
 
 namespace tidemark {
@@ -25,6 +27,7 @@ void add_table(pb::Catalog& catalog, uint32_t id, const std::string& name, pb::T
   table.set_view(view);
   table.set_created(1);
   if (kind == pb::VIEW) table.set_begun(2);
+  if (kind == pb::VIEW) table.set_filled(3);
   for (uint32_t source : sources) table.add_sources(source);
 }
 
@@ -65,6 +68,7 @@ struct TwoRegions {
     report(region).set_lag_lane(lane);
   }
   void backfill(uint32_t region, uint32_t done, uint64_t rows, int64_t left) {
+    facts.catalog.mutable_tables(kCounts - 1)->set_filled(0);
     report(region).add_backfilling(kCounts);
     pb::BackfillProgress& progress = *report(region).add_backfills();
     progress.set_view(kCounts);
@@ -167,6 +171,33 @@ TEST(Freshness, IsAskedOfAnyNode) {
   ASSERT_TRUE(cluster.run_until_quiet());
   ASSERT_FALSE(back.role().is_elected());
   expect_answer();
+}
+
+TEST(CoordinatorMetrics, TellOfViewsOnlyWhileElectedAndWhileTheyAreThere) {
+  TwoRegions cluster;
+  cluster.lag(2, kJoined, 2, 9'000, 7);
+  PrometheusMetrics served;
+  CoordinatorMetrics metrics(served);
+  metrics.on_step(StepKind::FillViews);
+  CoordinatorRole::Figures figures{
+      3, freshness_of(Situation(cluster.facts, cluster.observed, cluster.settings))};
+  metrics.sample(true, figures);
+  EXPECT_THAT(served.text(), HasSubstr("tidemark_coordinator_elected 1"));
+  EXPECT_THAT(served.text(), HasSubstr("tidemark_coordinator_operations_running 3"));
+  EXPECT_THAT(served.text(), HasSubstr("tidemark_coordinator_steps_total{kind=\"fill-views\"} 1"));
+  EXPECT_THAT(served.text(), HasSubstr("tidemark_view_lag_seconds{view=\"counts\"} 0.009"));
+  EXPECT_THAT(served.text(), HasSubstr("tidemark_view_lag_records{view=\"elsewhere\"} 0"));
+
+  metrics.sample(true, std::nullopt);
+  EXPECT_THAT(served.text(), HasSubstr("tidemark_view_lag_records{view=\"counts\"} 2")) << "as it was";
+  cluster.facts.catalog.mutable_tables(kCounts - 1)->set_dropped(9);
+  figures.freshness = freshness_of(Situation(cluster.facts, cluster.observed, cluster.settings));
+  metrics.sample(true, figures);
+  EXPECT_THAT(served.text(), HasSubstr("tidemark_view_lag_records{view=\"counts\"} Nan"));
+  EXPECT_THAT(served.text(), HasSubstr("tidemark_view_lag_records{view=\"elsewhere\"} 0"));
+  metrics.sample(false, std::nullopt);
+  EXPECT_THAT(served.text(), HasSubstr("tidemark_view_lag_records{view=\"elsewhere\"} Nan"));
+  EXPECT_THAT(served.text(), HasSubstr("tidemark_coordinator_elected 0"));
 }
 
 }  // namespace
