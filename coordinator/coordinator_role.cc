@@ -50,6 +50,13 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   bool is_elected() const { return core_.is_elected(); }
+
+  std::optional<Figures> figures() const {
+    if (!core_.is_ready()) return std::nullopt;
+    Situation now = core_.situation();
+    return Figures{static_cast<size_t>(now.facts.operations.running_size()), freshness_of(now)};
+  }
+
   void withdraw(std::function<void()> done) { election_->withdraw(std::move(done)); }
 
  private:
@@ -282,6 +289,10 @@ bool CoordinatorRole::is_for_coordinator(const pb::Message& message) {
 
 bool CoordinatorRole::is_elected() const {
   return impl_->is_elected();
+}
+
+std::optional<CoordinatorRole::Figures> CoordinatorRole::figures() const {
+  return impl_->figures();
 }
 
 void CoordinatorRole::withdraw(std::function<void()> done) {

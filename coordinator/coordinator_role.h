@@ -5,12 +5,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "coordinator/coordinator.h"
 #include "coordinator/situation.h"
 #include "net/process_context.h"
 #include "proto/facts.pb.h"
+#include "proto/messages.pb.h"
 
 namespace tidemark {
 
@@ -41,6 +43,14 @@ class CoordinatorRole {
   static bool is_for_coordinator(const pb::Message& message);
 
   bool is_elected() const;
+
+  struct Figures {
+    size_t operations_running = 0;
+    pb::FreshnessReply freshness;
+  };
+  // None: it is not elected, or does not know the facts yet.
+  std::optional<Figures> figures() const;
+
   // For an orderly end: the next one is elected at once.
   void withdraw(std::function<void()> done);
 

@@ -144,6 +144,7 @@ void RegionReplica::on_ended(EndReason reason) {
   queues_.reset();
   incarnation_.reset();
   appends_.clear();
+  appended_at_.clear();
   region_.on_ended(out_);
   perform();
   schedule_turn();
@@ -296,8 +297,11 @@ void RegionReplica::perform() {
   if (out_.empty()) return;
   RegionCommands commands = std::exchange(out_, {});
   for (AppendCommand& append : commands.appends) appends_.push_back(std::move(append));
-  for (SendCommand& send : commands.sends) context_.transport.send(send.to, std::move(send.message));
-  for (const DecodedRecord& applied : commands.applied) meter_.on_applied(region_.state(), applied);
+  for (SendCommand& send : commands.sends) {
+    context_.metrics.on_answer(*send.message);
+    context_.transport.send(send.to, std::move(send.message));
+  }
+  for (const DecodedRecord& applied : commands.applied) measure(applied);
   if (queues_) {
     for (DecodedRecord& applied : commands.applied) {
       queues_->on_applied({applied.at, record_next_, applied.body, applied.seal, record_bytes_});
@@ -309,11 +313,20 @@ void RegionReplica::perform() {
   if (commands.refence && wal_) wal_->stop_owning();
 }
 
+void RegionReplica::measure(const DecodedRecord& applied) {
+  size_t changes = meter_.on_applied(region_.state(), applied);
+  while (!appended_at_.empty() && appended_at_.front().first < applied.at) appended_at_.pop_front();
+  if (appended_at_.empty() || appended_at_.front().first != applied.at || !applied.body) return;
+  Micros took{scheduler_.now().value - appended_at_.front().second.value};
+  context_.metrics.on_own_record(*applied.body, changes, took);
+}
+
 // The region numbers its records itself; the Wal takes them as its window allows.
 void RegionReplica::append_pending() {
   while (!appends_.empty() && wal_->can_append()) {
     Offset at = wal_->append(appends_.front().kind, appends_.front().payload);
     TM_ASSERT(at == appends_.front().at, at, appends_.front().at);
+    appended_at_.emplace_back(at, scheduler_.now());
     appends_.pop_front();
   }
 }

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "net/transport.h"
 #include "node/log_handles.h"
+#include "node/node_metrics.h"
 #include "node/options.h"
 #include "node/queue/region_queues.h"
 #include "node/reader_history.h"
@@ -36,6 +37,7 @@ struct ReplicaContext {
   RowArithmetic& arithmetic;
   const Rings& rings;
   const ViewManagerDirectory& view_managers;
+  NodeMetrics& metrics;
 };
 
 class RegionReplica : private WalListener {
@@ -99,6 +101,7 @@ class RegionReplica : private WalListener {
   // Without what the node knows of checkpoints.
   pb::RegionStatus status() const;
   std::optional<RegionQueues::Figures> queue_figures() const;
+  Lag lag() const { return meter_.lag(region_.state(), time_of_day(), parents_records()); }
 
  private:
   // WalListener.
@@ -122,6 +125,7 @@ class RegionReplica : private WalListener {
   bool children_streams_there() const;
 
   void perform();
+  void measure(const DecodedRecord& applied);
   void append_pending();
   void schedule_turn();
   void end_turn();
@@ -160,6 +164,8 @@ class RegionReplica : private WalListener {
   std::deque<AppendCommand> appends_;  // Not yet taken by the Wal.
   size_t record_bytes_ = 0;            // Of the record being applied.
   Offset record_next_;
+  std::deque<std::pair<Offset, Micros>>
+      appended_at_;                       // Own records handed to the log, until they are durable.
   std::unique_ptr<RegionQueues> queues_;  // While owning.
   bool turn_posted_ = false;
   std::optional<Micros> timer_at_;

@@ -1,10 +1,13 @@
 // The figures of regions, each against a sequence of events and times that the test decides.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/process/prometheus_metrics.h"
 #include "node/backfill_meter.h"
 #include "node/decayed_rate.h"
 #include "node/lag_meter.h"
 #include "node/load_meter.h"
+#include "node/node_metrics.h"
 #include "node/region_meter.h"
 #include "node/store/memory_row_store.h"
 #include "proto/change.h"
@@ -311,6 +314,46 @@ TEST_F(RegionFigures, ABackfillTellsHowFarItIs) {
   progress(0, 16, next);
   meter.sample(state, Micros{21 * kSecond.value});
   EXPECT_EQ(status().backfills_size(), 0);
+}
+
+// ---- for Prometheus
+
+TEST(NodeMetrics, CountRecordsAndAnswers) {
+  using testing::HasSubstr;
+  PrometheusMetrics served;
+  NodeMetrics metrics(served);
+  pb::RecordBody body;
+  body.mutable_commit()->add_batches();
+  metrics.on_own_record(body, 30, Micros{2'000});
+  pb::Message answer;
+  answer.mutable_written();
+  metrics.on_answer(answer);
+  answer.mutable_written()->set_failed("23505 duplicate key");
+  metrics.on_answer(answer);
+  answer.mutable_refusal()->set_code(pb::OVERLOADED);
+  metrics.on_answer(answer);
+  answer.mutable_effects_answer()->set_verdict(pb::EffectAnswer::BUSY);
+  metrics.on_answer(answer);
+  answer.mutable_look_again();
+  metrics.on_answer(answer);
+  for (const char* line :
+       {"tidemark_node_records_total 1", "tidemark_node_changes_total 30",
+        "tidemark_node_record_changes_sum 30", "tidemark_node_append_seconds_bucket{le=\"0.001\"} 0",
+        "tidemark_node_append_seconds_bucket{le=\"0.0025\"} 1", "tidemark_node_effect_batches_logged_total 1",
+        "tidemark_node_writes_total{outcome=\"done\"} 1", "tidemark_node_writes_total{outcome=\"failed\"} 1",
+        "tidemark_node_refusals_total{reason=\"overloaded\"} 1",
+        "tidemark_node_refusals_total{reason=\"not_owner\"} 0",
+        "tidemark_node_effect_batches_total{answer=\"busy\"} 1",
+        "tidemark_node_effect_batches_total{answer=\"applied\"} 0"})
+    EXPECT_THAT(served.text(), HasSubstr(line));
+  EXPECT_THAT(served.text(), testing::Not(HasSubstr("unspecified")));
+
+  NodeMetrics::Sample sample;
+  sample.regions_owned = 3;
+  sample.lag_micros = 1'500'000;
+  metrics.sample(sample);
+  EXPECT_THAT(served.text(), HasSubstr("tidemark_node_regions{state=\"owned\"} 3"));
+  EXPECT_THAT(served.text(), HasSubstr("tidemark_node_lag_seconds 1.5"));
 }
 
 }  // namespace
