@@ -104,8 +104,10 @@ int node_command(int argc, char** argv) {
   if (!surroundings.ok()) return say_failed(kCommand, surroundings.error());
 
   NodeServerOptions options = options_from(node, (*process)->logger("node"));
+  options.metrics = &(*process)->metrics();
   auto sql = SqlServer::start(**surroundings, {.name = node.name,
                                                .listen = Address{node.sql_listen},
+                                               .metrics = &(*process)->metrics(),
                                                .log = (*process)->logger("sql"),
                                                .on_fatal = options.on_fatal,
                                                .on_ready = [] { say_ready(); }});

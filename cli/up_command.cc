@@ -48,7 +48,7 @@ struct UpSettings {
   }
 };
 
-EmbeddedClusterOptions options_from(const UpSettings& settings, LogSink& log) {
+EmbeddedClusterOptions options_from(const UpSettings& settings, Process& process) {
   EmbeddedClusterOptions options;
   options.directory = settings.data;
   options.sql_listen = Address{settings.listen};
@@ -57,7 +57,8 @@ EmbeddedClusterOptions options_from(const UpSettings& settings, LogSink& log) {
   options.view_managers = settings.view_managers;
   options.coordinator = settings.cluster.settings();
   settings.memory.apply_to(options.store);
-  options.log = &log;
+  options.log = &process.log();
+  options.metrics = &process.metrics();
   options.on_fatal = [](const std::string& reason) { end_process(kCommand, reason); };
   return options;
 }
@@ -75,7 +76,7 @@ int up_command(int argc, char** argv) {
   ShutdownSignal shutdown;
   auto process = Process::start(up.process, kCommand);
   if (!process.ok()) return say_failed(kCommand, process.error());
-  EmbeddedClusterOptions options = options_from(up, (*process)->log());
+  EmbeddedClusterOptions options = options_from(up, **process);
   std::promise<void> ready;
   options.on_ready = [&ready] { ready.set_value(); };
   auto cluster = EmbeddedCluster::start(std::move(options));

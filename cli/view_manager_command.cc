@@ -80,6 +80,7 @@ int view_manager_command(int argc, char** argv) {
   if (!surroundings.ok()) return say_failed(kCommand, surroundings.error());
 
   ViewManagerServerOptions options = options_from(view_manager, (*process)->logger("view-manager"));
+  options.metrics = &(*process)->metrics();
   auto on_fatal = options.on_fatal;
   ViewManagerServer server(**surroundings, std::move(options));
   std::optional<Watchdog> watchdog;

@@ -46,6 +46,7 @@ class EmbeddedCluster::Impl {
 
     auto sql = SqlServer::start(*surroundings_, {.name = "up",
                                                  .listen = options_.sql_listen,
+                                                 .metrics = options_.metrics,
                                                  .log = logger("sql"),
                                                  .on_fatal = options_.on_fatal,
                                                  .on_ready = options_.on_ready});
@@ -98,6 +99,7 @@ class EmbeddedCluster::Impl {
     node.coordinator.replicas = std::min(2u, options_.nodes);
     node.coordinator.launcher = "in this process";
     node.launch = [this](const std::string& identity) { start_view_manager(identity); };
+    node.metrics = options_.metrics;
     node.log = logger(name);
     node.on_fatal = options_.on_fatal;
     nodes_.push_back(std::make_unique<NodeServer>(*surroundings_, std::move(node)));
@@ -110,6 +112,7 @@ class EmbeddedCluster::Impl {
     ViewManagerServerOptions options;
     options.name = name;
     options.limits = options_.view_manager;
+    options.metrics = options_.metrics;
     options.log = logger(name);
     options.on_fatal = options_.on_fatal;
     view_managers_[name] = std::make_unique<ViewManagerServer>(*surroundings_, std::move(options));

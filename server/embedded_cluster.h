@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/result.h"
 #include "coordinator/situation.h"
 #include "net/transport.h"
@@ -26,6 +27,7 @@ struct EmbeddedClusterOptions {
   RocksStoreOptions store;  // Memory, per node.
   ViewManagerLimits view_manager;
   LogSink* log = nullptr;
+  Metrics* metrics = &no_metrics();                         // Outlives it.
   std::function<void(const std::string& reason)> on_fatal;  // Must end the process.
   std::function<void()> on_ready;                           // Any thread; once.
 };

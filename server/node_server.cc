@@ -4,12 +4,15 @@
 #include <future>
 
 #include "coordinator/cluster_fact.h"
+#include "coordinator/coordinator_metrics.h"
 #include "coordinator/coordinator_role.h"
 #include "net/shared_transport.h"
 #include "node/region/sql_row_arithmetic.h"
 #include "node/storage_node.h"
 #include "proto/messages.pb.h"
 #include "server/entropy.h"
+#include "server/role_metrics.h"
+#include "server/store_metrics.h"
 
 namespace tidemark {
 
@@ -90,12 +93,15 @@ class NodeServer::Impl {
     node_side_ = shared_->facet([](const pb::Message&) { return true; });
     start_node();
     start_coordinator();
+    sample();
     options_.log.info("serves", kv("address", options_.node.address), kv("cluster", fact.cluster()),
                       kv("shards", fact.shards()), kv("regions", store_->loaded().size()));
     return {};
   }
 
   void start_node() {
+    options_.node.wall_clock_micros = wall_clock_micros;
+    options_.node.metrics = &node_metrics_;
     options_.node.say = [log = options_.log](const std::string& what) { log.info(what); };
     ProcessContext context{loop_, *node_side_, *coordination_, random_, logs_.get()};
     node_ = std::make_unique<StorageNode>(context, options_.node, *store_, arithmetic_);
@@ -109,7 +115,8 @@ class NodeServer::Impl {
     options.self.set_address(options_.node.address);
     options.wall_clock_micros = wall_clock_micros;
     options.launch = options_.launch;
-    options.on_step = [log = options_.log](const Step& step) {
+    options.on_step = [this, log = options_.log](const Step& step) {
+      coordinator_metrics_.on_step(step.kind);
       log.info("step", kv("kind", to_string(step.kind)), kv("what", step.what));
     };
     ProcessContext context{loop_, *coordinator_side_, *coordination_, random_, logs_.get()};
@@ -120,8 +127,19 @@ class NodeServer::Impl {
                                      {}});
   }
 
+  void sample() {
+    if (store_) store_metrics_.sample(*store_);
+    if (coordinator_) coordinator_metrics_.sample(coordinator_->is_elected(), coordinator_->figures());
+    loop_.post_after(kSampleInterval, [this] { sample(); });
+  }
+
   Surroundings& surroundings_;
   NodeServerOptions options_;
+  LabelledMetrics node_metrics_ = role_metrics(*options_.metrics, "node", options_.node.name);
+  LabelledMetrics coordinator_role_metrics_ =
+      role_metrics(*options_.metrics, "coordinator", options_.node.name);
+  StoreMetrics store_metrics_{node_metrics_};
+  CoordinatorMetrics coordinator_metrics_{coordinator_role_metrics_};
   AsioLoop loop_;
   Random random_{entropy()};
   std::unique_ptr<Coordination>

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/metrics.h"
 #include "coordinator/situation.h"
 #include "node/options.h"
 #include "node/store/rocks_store.h"
@@ -19,6 +20,7 @@ struct NodeServerOptions {
   RocksStoreOptions store;  // Directory and memory; the rest is found.
   CoordinatorSettings coordinator;
   std::function<void(const std::string& identity)> launch;  // Any loop's thread. See CoordinatorOptions.
+  Metrics* metrics = &no_metrics();                         // Outlives it.
   Logger log;
   // Something without which the node can't go on: say it and end the process. Must not return to the loop's
   // work, that is: end the process, or stop it from another thread.

@@ -3,6 +3,8 @@
 #include "coordinator/cluster_fact.h"
 #include "net/process_context.h"
 #include "server/entropy.h"
+#include "server/role_metrics.h"
+#include "sql/gateway/metered_session.h"
 #include "sql/gateway/server.h"
 #include "sql/session/sql_service.h"
 
@@ -40,6 +42,7 @@ class SqlServer::Impl {
         return;
       }
       gateway_ = std::move(*started);
+      sample();
       coordination_ = surroundings_.coordination(loop_);
       await_cluster(*coordination_, loop_, [this](const pb::ClusterFact& fact) {
         if (Status begun = begin(fact); !begun.ok()) options_.on_fatal(begun.error().message);
@@ -74,15 +77,27 @@ class SqlServer::Impl {
   }
 
   Result<std::unique_ptr<sql::Session>, sql::SqlError> make_session(const sql::SessionRequest& request) {
-    if (service_ && service_->ready()) return service_->make_session(request);
+    if (service_ && service_->ready()) {
+      auto session = service_->make_session(request);
+      if (!session.ok()) return session.error();
+      return sql::metered(std::move(*session), loop_, gateway_metrics_);
+    }
     return sql::SqlError{.state = "57P03",
                          .message = "the cluster is not ready yet",
                          .detail = {},
                          .hint = "Try again in a moment."};
   }
 
+  void sample() {
+    if (!gateway_) return;
+    gateway_metrics_.set_connections(gateway_->connection_count());
+    loop_.post_after(kSampleInterval, [this] { sample(); });
+  }
+
   Surroundings& surroundings_;
   const SqlServerOptions options_;
+  LabelledMetrics metrics_ = role_metrics(*options_.metrics, "sql", options_.name);
+  sql::GatewayMetrics gateway_metrics_{metrics_};
   AsioLoop loop_;
   Random random_{entropy()};
   std::unique_ptr<Coordination>

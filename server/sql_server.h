@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/metrics.h"
 #include "server/surroundings.h"
 
 namespace tidemark {
@@ -14,6 +15,7 @@ struct SqlServerOptions {
   std::string name;  // Of the process.
   Address listen;    // "host:port", port 0 for any.
   size_t connections_max = 1000;
+  Metrics* metrics = &no_metrics();  // Outlives it.
   Logger log;
   std::function<void(const std::string& reason)> on_fatal;  // As NodeServerOptions'.
   std::function<void()> on_ready;                           // On the loop, once: every region is served.

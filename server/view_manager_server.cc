@@ -5,7 +5,9 @@
 
 #include "coordinator/cluster_fact.h"
 #include "server/entropy.h"
+#include "server/role_metrics.h"
 #include "view_manager/view_manager.h"
+#include "view_manager/view_manager_metrics.h"
 
 namespace tidemark {
 
@@ -29,6 +31,7 @@ class ViewManagerServer::Impl {
 
   ~Impl() {
     loop_.run([this] {
+      sampler_.sample(nullptr);
       view_manager_.reset();
       endpoint_.transport.reset();
     });
@@ -71,13 +74,22 @@ class ViewManagerServer::Impl {
         {[this](const Address& from, MessagePtr message) { view_manager_->on_message(from, message); },
          [](const Address&) {}});
     view_manager_->start();
+    sample();
     options_.log.info("serves", kv("address", options_.address), kv("standby", options_.standby));
     options_.on_ready();
     return {};
   }
 
+  void sample() {
+    if (!view_manager_) return;
+    sampler_.sample(view_manager_->core());
+    loop_.post_after(kSampleInterval, [this] { sample(); });
+  }
+
   Surroundings& surroundings_;
   ViewManagerServerOptions options_;
+  LabelledMetrics metrics_ = role_metrics(*options_.metrics, "view-manager", options_.name);
+  ViewManagerMetrics sampler_{metrics_};
   AsioLoop loop_;
   Random random_{entropy()};
   std::unique_ptr<Coordination>

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/metrics.h"
 #include "server/surroundings.h"
 #include "view_manager/limits.h"
 
@@ -18,6 +19,7 @@ struct ViewManagerServerOptions {
   uint32_t weight = 1;
   bool standby = false;
   ViewManagerLimits limits;
+  Metrics* metrics = &no_metrics();  // Outlives it.
   Logger log;
   std::function<void(const std::string& reason)> on_fatal;  // As NodeServerOptions'.
   std::function<void()> on_ready = [] {};                   // On the loop, once: it listens.

@@ -21,8 +21,28 @@ CatalogChanger::~CatalogChanger() {
 
 void CatalogChanger::ask(const pb::CatalogRequest& request, std::weak_ptr<int> token,
                          std::function<void(const ChangeAnswer&)> done) {
+  auto message = std::make_shared<pb::Message>();
+  *message->mutable_change_catalog() = request;
+  ask(std::move(message), std::move(token),
+      [done = std::move(done)](const pb::Message& answer, uint32_t attempts) {
+        const pb::CatalogReply& reply = answer.catalog_changed();
+        done({reply.ok(), reply.message(), reply.version(), attempts > 1});
+      });
+}
+
+void CatalogChanger::ask_freshness(std::weak_ptr<int> token,
+                                   std::function<void(const pb::FreshnessReply&)> done) {
+  auto message = std::make_shared<pb::Message>();
+  message->mutable_freshness();
+  ask(std::move(message), std::move(token),
+      [done = std::move(done)](const pb::Message& reply, uint32_t) { done(reply.views_freshness()); });
+}
+
+void CatalogChanger::ask(std::shared_ptr<pb::Message> request, std::weak_ptr<int> token,
+                         std::function<void(const pb::Message&, uint32_t)> done) {
   const uint64_t number = next_++;
-  pending_[number] = {request, std::move(token), std::move(done)};
+  request->set_request(number);
+  pending_[number] = {std::move(request), std::move(token), std::move(done)};
   scheduler_.post([this, number] { send(number); });
 }
 
@@ -46,10 +66,7 @@ void CatalogChanger::send(uint64_t number) {
   }
   const Address to = pick_node(pending.attempts);
   if (!to.value.empty()) {
-    auto message = std::make_shared<pb::Message>();
-    message->set_request(number);
-    *message->mutable_change_catalog() = pending.request;
-    transport_.send(to, message);
+    transport_.send(to, pending.request);
     ++pending.attempts;
   }
   scheduler_.post_after(to.value.empty() ? kNobodyDelay : kRetryDelay, [this, number] { send(number); });
@@ -57,12 +74,11 @@ void CatalogChanger::send(uint64_t number) {
 
 void CatalogChanger::on_message(const pb::Message& message) {
   auto found = pending_.find(message.request());
-  if (!message.has_catalog_changed() || found == pending_.end()) return;
+  if (!is_answer(message) || found == pending_.end()) return;
   Pending pending = std::move(found->second);
   pending_.erase(found);
   if (pending.token.expired()) return;
-  const pb::CatalogReply& reply = message.catalog_changed();
-  pending.done({reply.ok(), reply.message(), reply.version(), pending.attempts > 1});
+  pending.done(message, pending.attempts);
 }
 
 }  // namespace tidemark::sql

@@ -1,4 +1,5 @@
-// Asks the coordinator for changes of the catalog: by any node, which passes it on; again until answered.
+// Asks the coordinator for changes of the catalog, and how fresh views are: by any node, which passes it on;
+// again until answered.
 #pragma once
 
 #include <functional>
@@ -28,17 +29,28 @@ class CatalogChanger {
                  Random& random);
   ~CatalogChanger();
 
+  // To what is asked here.
+  static bool is_answer(const pb::Message& message) {
+    return message.has_catalog_changed() || message.has_views_freshness();
+  }
+
   // `done` is called with the first answer, unless the token has expired by then.
   void ask(const pb::CatalogRequest& request, std::weak_ptr<int> token,
            std::function<void(const ChangeAnswer&)> done);
 
+  // Likewise. With `failed` nobody is coordinator just now.
+  void ask_freshness(std::weak_ptr<int> token, std::function<void(const pb::FreshnessReply&)> done);
+
  private:
   struct Pending {
-    pb::CatalogRequest request;
+    std::shared_ptr<pb::Message> request;
     std::weak_ptr<int> token;
-    std::function<void(const ChangeAnswer&)> done;
+    std::function<void(const pb::Message& reply, uint32_t attempts)> done;
     uint32_t attempts = 0;
   };
+
+  void ask(std::shared_ptr<pb::Message> request, std::weak_ptr<int> token,
+           std::function<void(const pb::Message&, uint32_t)> done);
 
   void send(uint64_t number);
   void on_message(const pb::Message& message);

@@ -33,8 +33,7 @@ class SqlService::Impl {
   Impl(const ProcessContext& context, const SqlServiceOptions& options)
       : scheduler_(context.scheduler),
         shared_(context.transport),
-        changer_side_(
-            shared_.facet([](const pb::Message& message) { return message.has_catalog_changed(); })),
+        changer_side_(shared_.facet(CatalogChanger::is_answer)),
         client_side_(shared_.facet([](const pb::Message&) { return true; })),
         directory_(context.coordination, scheduler_),
         client_(scheduler_, *client_side_, directory_, context.random, client_options(options)),

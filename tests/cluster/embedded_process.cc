@@ -7,14 +7,22 @@ EmbeddedProcess::EmbeddedProcess(EmbeddedShape shape, const std::filesystem::pat
       data_(data.empty() ? directory_.path() / "data" : data),
       admin_(directory_.path()) {
   gateways_.add(sql_port_.address());
-  process_ = std::make_unique<TidemarkProcess>(
-      "tidemark-up",
-      std::vector<std::string>{"up", "--data", data_.string(), "--listen", sql_port_.address(),
-                               "--admin-listen", admin_port_.address(), "--nodes",
-                               std::to_string(shape.nodes), "--view-managers",
-                               std::to_string(shape.view_managers), "--regions",
-                               std::to_string(shape.regions), "--cluster.activation", shape.activation},
-      directory_.path() / "tidemark-up.log");
+  std::vector<std::string> arguments{"up",
+                                     "--data",
+                                     data_.string(),
+                                     "--listen",
+                                     sql_port_.address(),
+                                     "--admin-listen",
+                                     admin_port_.address(),
+                                     "--nodes",
+                                     std::to_string(shape.nodes),
+                                     "--view-managers",
+                                     std::to_string(shape.view_managers),
+                                     "--regions",
+                                     std::to_string(shape.regions)};
+  arguments.insert(arguments.end(), shape.settings.begin(), shape.settings.end());
+  process_ = std::make_unique<TidemarkProcess>("tidemark-up", std::move(arguments),
+                                               directory_.path() / "tidemark-up.log");
 }
 
 ClusterShown EmbeddedProcess::status() {

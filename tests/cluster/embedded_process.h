@@ -12,7 +12,7 @@ struct EmbeddedShape {
   uint32_t nodes = 1;
   uint32_t view_managers = 2;
   uint32_t regions = 4;
-  std::string activation = "node";
+  std::vector<std::string> settings = {};  // Further flags.
 };
 
 // Not started. Its data stays through restarts. For one thread, but for gateways().

@@ -7,7 +7,7 @@ namespace {
 
 class ProtocolsInProcess : public testing::TestWithParam<const char*> {
  protected:
-  ProtocolsInProcess() : up_({.nodes = 2, .regions = 3, .activation = GetParam()}) {
+  ProtocolsInProcess() : up_({.nodes = 2, .regions = 3, .settings = {"--cluster.activation", GetParam()}}) {
     up_.process().start();
     load_ = std::make_unique<Load>(up_.gateways(), LoadOptions{.workload = {.writers = 1}});
     load_->create();
