@@ -33,6 +33,11 @@ EmbeddedSurroundings::~EmbeddedSurroundings() {
   loop_.stop();
 }
 
+std::shared_ptr<AsioLoop> EmbeddedSurroundings::loop(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  return loops_.emplace_back(std::make_shared<AsioLoop>(name));
+}
+
 std::unique_ptr<Coordination> EmbeddedSurroundings::coordination(Scheduler& loop) {
   return std::make_unique<MemoryCoordination>(*tree_, loop, Random(entropy()));
 }

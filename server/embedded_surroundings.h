@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "coordinator/memory_coordination.h"
@@ -20,12 +22,18 @@ class EmbeddedSurroundings final : public Surroundings {
   static Result<std::unique_ptr<EmbeddedSurroundings>> open(const std::string& directory, const Logger& log);
   ~EmbeddedSurroundings() override;
 
+  std::shared_ptr<AsioLoop> loop(const std::string& name) override;
   std::unique_ptr<Coordination> coordination(Scheduler& loop) override;
   std::unique_ptr<LogStore> logs(Scheduler& loop) override;
   Result<Endpoint> connect(AsioLoop& loop, const EndpointOptions& options) override;
 
  private:
   EmbeddedSurroundings(std::unique_ptr<FileLogs> logs, EntryTree entries, CoordinationTree::Save save);
+
+  // Sessions end on their own loop; the answers that the facts' loop still has for them are posted there
+  // after.
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<AsioLoop>> loops_;
 
   std::unique_ptr<FileLogs> logs_;
   LocalNetwork network_;

@@ -25,12 +25,14 @@ constexpr std::chrono::seconds kStopPatience{10};
 class NodeServer::Impl {
  public:
   Impl(Surroundings& surroundings, NodeServerOptions options)
-      : surroundings_(surroundings), options_(std::move(options)), loop_("node " + options_.node.name) {
-    loop_.run([this] { find(); });
+      : surroundings_(surroundings),
+        options_(std::move(options)),
+        loop_(surroundings.loop("node " + options_.node.name)) {
+    loop_->run([this] { find(); });
   }
 
   ~Impl() {
-    loop_.run([this] {
+    loop_->run([this] {
       coordinator_.reset();
       node_.reset();
       store_.reset();
@@ -40,20 +42,20 @@ class NodeServer::Impl {
       endpoint_.transport.reset();
       logs_.reset();
     });
-    loop_.stop();
+    loop_->stop();
   }
 
   void stop() {
     auto done = std::make_shared<std::promise<void>>();
-    loop_.post([this, done] {
+    loop_->post([this, done] {
       if (!node_) return done->set_value();
-      coordinator_->withdraw([this, done] { loop_.post([this, done] { stop_node(done); }); });
+      coordinator_->withdraw([this, done] { loop_->post([this, done] { stop_node(done); }); });
     });
     // Without its coordination service nothing can be given back: then it is a crash, which does no harm.
     done->get_future().wait_for(kStopPatience);
   }
 
-  AsioLoop& loop() { return loop_; }
+  AsioLoop& loop() { return *loop_; }
 
  private:
   // Without a coordinator of its own, which would notice the node's end.
@@ -63,11 +65,11 @@ class NodeServer::Impl {
   }
 
   void find() {
-    coordination_ = surroundings_.coordination(loop_);
+    coordination_ = surroundings_.coordination(*loop_);
     pb::ClusterFact wanted;
     wanted.set_shards(options_.coordinator.shards);
     wanted.set_embedded(options_.coordinator.embedded);
-    find_cluster(*coordination_, loop_, random_, wanted, [this](const pb::ClusterFact& fact) {
+    find_cluster(*coordination_, *loop_, random_, wanted, [this](const pb::ClusterFact& fact) {
       if (Status begun = begin(fact); !begun.ok()) options_.on_fatal(begun.error().message);
     });
   }
@@ -77,16 +79,16 @@ class NodeServer::Impl {
     options_.node.shards = options_.store.shards = ShardCount{fact.shards()};
     options_.store.node = options_.node.name;
     options_.store.on_unreadable = options_.on_fatal;
-    auto store = RocksStore::open(options_.store, loop_);
+    auto store = RocksStore::open(options_.store, *loop_);
     if (!store.ok()) return store.error();
     store_ = std::move(*store);
 
     auto endpoint = surroundings_.connect(
-        loop_, {.name = options_.node.name, .cluster = fact.cluster(), .listen = options_.listen});
+        *loop_, {.name = options_.node.name, .cluster = fact.cluster(), .listen = options_.listen});
     if (!endpoint.ok()) return endpoint.error();
     endpoint_ = std::move(*endpoint);
     if (options_.node.address.empty()) options_.node.address = endpoint_.address.value;
-    logs_ = surroundings_.logs(loop_);
+    logs_ = surroundings_.logs(*loop_);
 
     shared_ = std::make_unique<SharedTransport>(*endpoint_.transport);
     coordinator_side_ = shared_->facet(CoordinatorRole::is_for_coordinator);
@@ -103,7 +105,7 @@ class NodeServer::Impl {
     options_.node.wall_clock_micros = wall_clock_micros;
     options_.node.metrics = &node_metrics_;
     options_.node.say = [log = options_.log](const std::string& what) { log.info(what); };
-    ProcessContext context{loop_, *node_side_, *coordination_, random_, logs_.get()};
+    ProcessContext context{*loop_, *node_side_, *coordination_, random_, logs_.get()};
     node_ = std::make_unique<StorageNode>(context, options_.node, *store_, arithmetic_);
     node_->start();
   }
@@ -119,7 +121,7 @@ class NodeServer::Impl {
       coordinator_metrics_.on_step(step.kind);
       log.info("step", kv("kind", to_string(step.kind)), kv("what", step.what));
     };
-    ProcessContext context{loop_, *coordinator_side_, *coordination_, random_, logs_.get()};
+    ProcessContext context{*loop_, *coordinator_side_, *coordination_, random_, logs_.get()};
     coordinator_ = std::make_unique<CoordinatorRole>(context, std::move(options));
     coordinator_side_->set_handlers({[this](const Address& from, MessagePtr message) {
                                        if (coordinator_) coordinator_->on_message(from, message);
@@ -130,7 +132,7 @@ class NodeServer::Impl {
   void sample() {
     if (store_) store_metrics_.sample(*store_);
     if (coordinator_) coordinator_metrics_.sample(coordinator_->is_elected(), coordinator_->figures());
-    loop_.post_after(kSampleInterval, [this] { sample(); });
+    loop_->post_after(kSampleInterval, [this] { sample(); });
   }
 
   Surroundings& surroundings_;
@@ -140,7 +142,7 @@ class NodeServer::Impl {
       role_metrics(*options_.metrics, "coordinator", options_.node.name);
   StoreMetrics store_metrics_{node_metrics_};
   CoordinatorMetrics coordinator_metrics_{coordinator_role_metrics_};
-  AsioLoop loop_;
+  const std::shared_ptr<AsioLoop> loop_;
   Random random_{entropy()};
   std::unique_ptr<Coordination>
       coordination_;  // Outlives the work of the loop, which may still look for the cluster.

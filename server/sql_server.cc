@@ -19,32 +19,34 @@ constexpr Micros kReadyInterval{20'000};
 class SqlServer::Impl {
  public:
   Impl(Surroundings& surroundings, SqlServerOptions options)
-      : surroundings_(surroundings), options_(std::move(options)), loop_("sql " + options_.name) {}
+      : surroundings_(surroundings),
+        options_(std::move(options)),
+        loop_(surroundings.loop("sql " + options_.name)) {}
 
   ~Impl() {
-    loop_.run([this] {
+    loop_->run([this] {
       gateway_.reset();
       service_.reset();
       endpoint_.transport.reset();
     });
-    loop_.stop();
+    loop_->stop();
   }
 
   Status start() {
     Status listening;
-    loop_.run([&] {
+    loop_->run([&] {
       sql::GatewayOptions gateway{
           .listen = options_.listen, .connections_max = options_.connections_max, .connection = {}};
       auto started = sql::GatewayServer::start(
-          loop_, [this](const sql::SessionRequest& request) { return make_session(request); }, gateway);
+          *loop_, [this](const sql::SessionRequest& request) { return make_session(request); }, gateway);
       if (!started.ok()) {
         listening = started.error();
         return;
       }
       gateway_ = std::move(*started);
       sample();
-      coordination_ = surroundings_.coordination(loop_);
-      await_cluster(*coordination_, loop_, [this](const pb::ClusterFact& fact) {
+      coordination_ = surroundings_.coordination(*loop_);
+      await_cluster(*coordination_, *loop_, [this](const pb::ClusterFact& fact) {
         if (Status begun = begin(fact); !begun.ok()) options_.on_fatal(begun.error().message);
       });
     });
@@ -52,26 +54,27 @@ class SqlServer::Impl {
   }
 
   const Address& address() const { return gateway_->address(); }
-  AsioLoop& loop() { return loop_; }
+  AsioLoop& loop() { return *loop_; }
 
  private:
   Status begin(const pb::ClusterFact& fact) {
     auto endpoint = surroundings_.connect(
-        loop_, {.name = options_.name + "-sql", .cluster = fact.cluster(), .listen = {}});
+        *loop_, {.name = options_.name + "-sql", .cluster = fact.cluster(), .listen = {}});
     if (!endpoint.ok()) return endpoint.error();
     endpoint_ = std::move(*endpoint);
     sql::SqlServiceOptions options;
     options.shards = ShardCount{fact.shards()};
     options.name = options_.name;
     options.wall_clock_micros = wall_clock_micros;
-    ProcessContext context{loop_, *endpoint_.transport, *coordination_, random_};
+    ProcessContext context{*loop_, *endpoint_.transport, *coordination_, random_};
     service_ = std::make_unique<sql::SqlService>(context, std::move(options));
     wait_until_ready();
     return {};
   }
 
   void wait_until_ready() {
-    if (!service_->ready()) return loop_.post_after(kReadyInterval, [this] { wait_until_ready(); });
+    if (!service_) return;
+    if (!service_->ready()) return loop_->post_after(kReadyInterval, [this] { wait_until_ready(); });
     options_.log.info("serves SQL", kv("address", address().value));
     if (options_.on_ready) options_.on_ready();
   }
@@ -80,7 +83,7 @@ class SqlServer::Impl {
     if (service_ && service_->ready()) {
       auto session = service_->make_session(request);
       if (!session.ok()) return session.error();
-      return sql::metered(std::move(*session), loop_, gateway_metrics_);
+      return sql::metered(std::move(*session), *loop_, gateway_metrics_);
     }
     return sql::SqlError{.state = "57P03",
                          .message = "the cluster is not ready yet",
@@ -91,14 +94,14 @@ class SqlServer::Impl {
   void sample() {
     if (!gateway_) return;
     gateway_metrics_.set_connections(gateway_->connection_count());
-    loop_.post_after(kSampleInterval, [this] { sample(); });
+    loop_->post_after(kSampleInterval, [this] { sample(); });
   }
 
   Surroundings& surroundings_;
   const SqlServerOptions options_;
   LabelledMetrics metrics_ = role_metrics(*options_.metrics, "sql", options_.name);
   sql::GatewayMetrics gateway_metrics_{metrics_};
-  AsioLoop loop_;
+  const std::shared_ptr<AsioLoop> loop_;
   Random random_{entropy()};
   std::unique_ptr<Coordination>
       coordination_;  // Outlives the work of the loop, which may still wait for the cluster.

@@ -14,10 +14,14 @@
 
 namespace tidemark {
 
-// REQUIRES: it outlives all that it hands out, and the loops do too.
+// Thread-safe. REQUIRES: it outlives all that it hands out.
 class Surroundings {
  public:
   virtual ~Surroundings() = default;
+
+  // An event loop. Whoever gets one stops it; it may be kept longer than that, for those who still post to
+  // it.
+  virtual std::shared_ptr<AsioLoop> loop(const std::string& name) { return std::make_shared<AsioLoop>(name); }
 
   // A session of its own. Destroyed on the loop or after the loop has ended.
   virtual std::unique_ptr<Coordination> coordination(Scheduler& loop) = 0;

@@ -20,39 +20,41 @@ constexpr std::chrono::seconds kStopPatience{10};
 class ViewManagerServer::Impl {
  public:
   Impl(Surroundings& surroundings, ViewManagerServerOptions options)
-      : surroundings_(surroundings), options_(std::move(options)), loop_("vm " + options_.name) {
-    loop_.run([this] {
-      coordination_ = surroundings_.coordination(loop_);
-      await_cluster(*coordination_, loop_, [this](const pb::ClusterFact& fact) {
+      : surroundings_(surroundings),
+        options_(std::move(options)),
+        loop_(surroundings.loop("vm " + options_.name)) {
+    loop_->run([this] {
+      coordination_ = surroundings_.coordination(*loop_);
+      await_cluster(*coordination_, *loop_, [this](const pb::ClusterFact& fact) {
         if (Status begun = begin(fact); !begun.ok()) options_.on_fatal(begun.error().message);
       });
     });
   }
 
   ~Impl() {
-    loop_.run([this] {
+    loop_->run([this] {
       sampler_.sample(nullptr);
       view_manager_.reset();
       endpoint_.transport.reset();
     });
-    loop_.stop();
+    loop_->stop();
   }
 
   void stop() {
     auto done = std::make_shared<std::promise<void>>();
-    loop_.post([this, done] {
+    loop_->post([this, done] {
       if (!view_manager_) return done->set_value();
       view_manager_->stop([done] { done->set_value(); });
     });
     done->get_future().wait_for(kStopPatience);
   }
 
-  AsioLoop& loop() { return loop_; }
+  AsioLoop& loop() { return *loop_; }
 
  private:
   Status begin(const pb::ClusterFact& fact) {
     auto endpoint = surroundings_.connect(
-        loop_, {.name = options_.name, .cluster = fact.cluster(), .listen = options_.listen});
+        *loop_, {.name = options_.name, .cluster = fact.cluster(), .listen = options_.listen});
     if (!endpoint.ok()) return endpoint.error();
     endpoint_ = std::move(*endpoint);
     if (options_.address.empty()) options_.address = endpoint_.address.value;
@@ -68,7 +70,7 @@ class ViewManagerServer::Impl {
     options.on_failure = [log = options_.log](const std::string& failure) {
       log.error("a view can't be planned here: its lanes wait", kv("reason", failure));
     };
-    ProcessContext context{loop_, *endpoint_.transport, *coordination_, random_};
+    ProcessContext context{*loop_, *endpoint_.transport, *coordination_, random_};
     view_manager_ = std::make_unique<ViewManager>(context, std::move(options));
     endpoint_.transport->set_handlers(
         {[this](const Address& from, MessagePtr message) { view_manager_->on_message(from, message); },
@@ -83,14 +85,14 @@ class ViewManagerServer::Impl {
   void sample() {
     if (!view_manager_) return;
     sampler_.sample(view_manager_->core());
-    loop_.post_after(kSampleInterval, [this] { sample(); });
+    loop_->post_after(kSampleInterval, [this] { sample(); });
   }
 
   Surroundings& surroundings_;
   ViewManagerServerOptions options_;
   LabelledMetrics metrics_ = role_metrics(*options_.metrics, "view-manager", options_.name);
   ViewManagerMetrics sampler_{metrics_};
-  AsioLoop loop_;
+  const std::shared_ptr<AsioLoop> loop_;
   Random random_{entropy()};
   std::unique_ptr<Coordination>
       coordination_;  // Outlives the work of the loop, which may still wait for the cluster.
