@@ -75,6 +75,8 @@ class ViewPlanner {
   // Of a join.
   struct Side;
   BoundStreams make_join(Side left, Side right, bool outer, ExpressionPtr residual);
+  BoundStreams make_outer_join(Side left, Side right, ExpressionPtr residual);
+  Stream count_pairs(Stream pairs, size_t identity);
   TableId make_side(Side& side);
 
   TableId take_id() { return TableId{next_id_++}; }

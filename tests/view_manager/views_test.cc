@@ -131,6 +131,20 @@ TEST_F(ViewsTest, LeftJoin) {
   churn(9);
 }
 
+TEST_F(ViewsTest, LeftJoinWithAConditionOverBothSides) {
+  view(
+      "v as select o.id, c.name, o.amount from orders o left join customers c on o.customer = c.id and "
+      "o.id > c.id + 3");
+  view(
+      "w as select o.kind, count(*) as n, count(c.id) as found from orders o left join customers c on "
+      "o.customer = c.id and o.kind <> c.city and c.name <> 'name1' and o.amount > 0 group by o.kind");
+  // What identifies a left row may be NULL.
+  view(
+      "x as select t.kind, c.name from (select kind, max(customer) as m from orders group by kind) t "
+      "left join customers c on t.m = c.id and coalesce(t.kind, 'k1') <> c.name");
+  churn(19);
+}
+
 TEST_F(ViewsTest, SelfJoin) {
   view("v as select a.id as child, b.id as parent, b.kind from orders a join orders b on a.parent = b.id");
   churn(10);
