@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "tests/views/cluster_views.h"
 #include "tests/views/flow_views.h"
 #include "tests/views/random_views.h"
 #include "tests/views/script_run.h"
@@ -41,12 +42,15 @@ struct Tally {
   }
 };
 
-void run_cases(const RandomScriptOptions& options, uint64_t cases, const MakeViews& make) {
+using MakeForSeed = std::function<std::unique_ptr<MaintainedViews>(uint64_t seed)>;
+
+void run_cases(const RandomScriptOptions& options, uint64_t cases, const MakeForSeed& make_for) {
   sql::testing::Oracle oracle;
   Tally tally;
   const uint64_t first = from_environment("TIDEMARK_VIEW_SEED", 1);
   for (uint64_t seed = first; seed < first + cases; ++seed) {
     const Script script = random_script(seed, options);
+    const MakeViews make = [&] { return make_for(seed); };
     const RunResult result = run_script(script, *make(), oracle);
     tally.add(result, script);
     if (result.difference.empty()) continue;
@@ -60,7 +64,18 @@ void run_cases(const RandomScriptOptions& options, uint64_t cases, const MakeVie
 }
 
 TEST(ViewsOracle, ViewsAreWhatPostgresSays) {
-  run_cases({}, from_environment("TIDEMARK_VIEW_CASES", 150), [] { return std::make_unique<FlowViews>(); });
+  run_cases({}, from_environment("TIDEMARK_VIEW_CASES", 150),
+            [](uint64_t) { return std::make_unique<FlowViews>(); });
+}
+
+TEST(ViewsOracle, AClustersViewsAreWhatPostgresSaysWhileViewManagersComeAndGo) {
+  RandomScriptOptions options;
+  options.batches = 10;
+  options.writes_per_batch_max = 12;
+  options.drops = false;
+  options.view_managers = true;
+  run_cases(options, from_environment("TIDEMARK_VIEW_CLUSTER_CASES", 60),
+            [](uint64_t seed) { return std::make_unique<ClusterViews>(seed); });
 }
 
 }  // namespace
