@@ -154,6 +154,11 @@ Stream ViewPlanner::count_pairs(Stream pairs, size_t identity) {
   return stream_of(kept);
 }
 
+bool ViewPlanner::is_base_table(TableId table) const {
+  StoredTablePtr found = options_.find_table(table);
+  return found && (found->definition.kind() == pb::MANAGED || found->definition.kind() == pb::EXTERNAL);
+}
+
 // The side's table: join key, then what identifies the row, then the other columns that somebody needs.
 TableId ViewPlanner::make_side(Side& side) {
   side.table = take_id();
@@ -208,6 +213,10 @@ ViewPlanner::BoundStreams ViewPlanner::make_join(Side left, Side right, bool out
     stream.identity_distribution = stream.identity.size();
     // The same two rows may meet under another key later, from another lane: the key tells them apart.
     for (size_t i = 0; i < left.keys.size(); ++i) stream.identity.push_back(left_column(static_cast<int>(i)));
+    if (outer && !is_base_table(right.stream.table)) {
+      // What identifies a partner may be NULL, or nothing at all: its join key tells it from no partner.
+      stream.identity.push_back(right_column(0));
+    }
     if (residual) stream.filter = substitute(*residual, stream.columns);
     return stream;
   };

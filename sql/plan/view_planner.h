@@ -78,6 +78,7 @@ class ViewPlanner {
   BoundStreams make_outer_join(Side left, Side right, ExpressionPtr residual);
   Stream count_pairs(Stream pairs, size_t identity);
   TableId make_side(Side& side);
+  bool is_base_table(TableId table) const;
 
   TableId take_id() { return TableId{next_id_++}; }
   void add_table(TableBuilder& table);

@@ -145,6 +145,16 @@ TEST_F(ViewsTest, LeftJoinWithAConditionOverBothSides) {
   churn(19);
 }
 
+// A partner whose key is NULL, or that has none, is not to be taken for no partner when it goes.
+TEST_F(ViewsTest, LeftJoinWithAPartnerThatNothingIdentifies) {
+  view("v as select c.id, t.n from customers c left join (select count(*) as n from orders) t on c.id = t.n");
+  view(
+      "w as select c.id, t.kind from customers c left join (select kind, max(customer) as m from orders "
+      "group "
+      "by kind) t on c.id = t.m");
+  churn(20);
+}
+
 TEST_F(ViewsTest, SelfJoin) {
   view("v as select a.id as child, b.id as parent, b.kind from orders a join orders b on a.parent = b.id");
   churn(10);

@@ -21,6 +21,7 @@ class Twin {
  public:
   explicit Twin(Oracle& oracle) : oracle_(oracle) {
     oracle_.run("set client_min_messages to warning");
+    oracle_.run("set log_min_messages to fatal");  // Refusals are expected.
     oracle_.run("drop schema if exists script cascade");
     oracle_.run("create schema script");
     oracle_.run("set search_path to script");
