@@ -115,7 +115,7 @@ void ViewPrograms::add_use(Index& index, TableId table, const Use& use) {
   for (const sql::ExpressionPtr& conjunct : conjuncts) {
     int column = 0;
     const sql::Expression* constant = sql::equality_with_constant(*conjunct, column);
-    if (constant == nullptr) continue;
+    if (constant == nullptr || static_cast<size_t>(column) >= source->codec->columns().size()) continue;
     auto& all = source->by_constant;
     auto by = std::find_if(all.begin(), all.end(), [&](const Source::ByConstant& one) {
       return one.column == static_cast<size_t>(column);

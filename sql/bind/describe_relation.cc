@@ -80,6 +80,9 @@ std::string line_of(const Relation& relation) {
       return (relation.top_limit ? "First " + std::to_string(*relation.top_limit) : "Number") + " of each " +
              (relation.expressions.empty() ? "(all)" : list(relation.expressions, names)) + " by " +
              list(relation.order, names);
+    case RelationKind::Split:
+      return "Split " + describe(*relation.expressions[0], names) + " by " +
+             describe(*relation.expressions[1], names);
   }
   TM_UNREACHABLE();
 }

@@ -42,6 +42,10 @@ QueryBinder::BoundFrom QueryBinder::bind_from(const std::vector<ast::FromPtr>& i
   if (items.empty()) return FromItem{nothing(), {}};
   TM_SQL_ASSIGN(FromItem out, bind_item(*items[0]));
   for (size_t i = 1; i < items.size(); ++i) {
+    if (items[i]->kind == ast::FromKind::Function) {
+      TM_SQL_ASSIGN(out, bind_function(*items[i], std::move(out)));
+      continue;
+    }
     TM_SQL_ASSIGN(FromItem next, bind_item(*items[i]));
     TM_TRY(check_aliases(out.scope, next.scope, items[i]->location));
     out = combine(std::move(out), std::move(next), RelationJoin::Inner);
@@ -56,6 +60,7 @@ QueryBinder::BoundFrom QueryBinder::bind_item(const ast::From& item) {
     case ast::FromKind::Subquery:
       return bind_subquery(*item.subquery, item.alias, item.column_aliases, item.location);
     case ast::FromKind::Join: return bind_join(item);
+    case ast::FromKind::Function: return bind_function(item, FromItem{nothing(), {}});
   }
   TM_UNREACHABLE();
 }
@@ -198,6 +203,7 @@ Result<ExpressionPtr, SqlError> QueryBinder::bind_using(const ast::From& item, F
 
 QueryBinder::BoundFrom QueryBinder::bind_join(const ast::From& item) {
   TM_SQL_ASSIGN(FromItem left, bind_item(*item.left));
+  if (item.right->kind == ast::FromKind::Function) return bind_join_with_function(item, std::move(left));
   TM_SQL_ASSIGN(FromItem right, bind_item(*item.right));
   TM_TRY(check_aliases(left.scope, right.scope, item.location));
   if (item.join == ast::JoinKind::Right) {

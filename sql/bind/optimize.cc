@@ -134,6 +134,13 @@ void find_top(Relation& relation, const Conjuncts& conjuncts) {
   }
 }
 
+RelationPtr push_split(RelationPtr relation, Conjuncts conjuncts) {
+  const int word = static_cast<int>(relation->columns.size()) - 1;
+  Conjuncts below = take_of(conjuncts, 0, word);
+  relation->inputs[0] = push(std::move(relation->inputs[0]), std::move(below));
+  return filtered(std::move(relation), std::move(conjuncts));
+}
+
 RelationPtr push(RelationPtr relation, Conjuncts conjuncts) {
   switch (relation->kind) {
     case RelationKind::Filter:
@@ -155,6 +162,7 @@ RelationPtr push(RelationPtr relation, Conjuncts conjuncts) {
         input = push(std::move(input), std::move(copies));
       }
       return relation;
+    case RelationKind::Split: return push_split(std::move(relation), std::move(conjuncts));
     case RelationKind::TopK: find_top(*relation, conjuncts); [[fallthrough]];
     case RelationKind::Values:
     case RelationKind::Aggregate:

@@ -48,6 +48,9 @@ class QueryBinder {
   BoundFrom bind_subquery(const ast::Select& query, const std::string& alias,
                           const std::vector<std::string>& names, int location);
   BoundFrom bind_join(const ast::From& item);
+  BoundFrom bind_join_with_function(const ast::From& item, FromItem left);
+  // Each row of `input` with those that the function makes of it.
+  BoundFrom bind_function(const ast::From& item, FromItem input);
   Result<ExpressionPtr, SqlError> bind_using(const ast::From& item, FromItem& left, FromItem& right,
                                              FromItem& out);
   static FromItem combine(FromItem left, FromItem right, RelationJoin join);

@@ -11,6 +11,7 @@
 #include "sql/bind/aggregate.h"
 #include "sql/catalog.h"
 #include "sql/expr/expression.h"
+#include "sql/expr/split.h"
 
 namespace tidemark::sql {
 
@@ -30,6 +31,7 @@ enum class RelationKind : uint8_t {
   Limit,  // `limit`, `offset`
   TopK,   // rows numbered within `expressions` (the groups) by `order`; the number is a column at the end;
           // only the first `top_limit` if given
+  Split,  // a row per word of `expressions`: a text and what separates it; the word is a column at the end
 };
 
 enum class RelationJoin : uint8_t { Inner, Left };
@@ -62,6 +64,7 @@ struct Relation {
   std::vector<SortKey> order;
   ExpressionPtr limit, offset;
   std::optional<int64_t> top_limit;
+  SplitKind split = SplitKind::ByText;
   std::vector<std::vector<ExpressionPtr>> rows;
 };
 

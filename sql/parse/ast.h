@@ -94,13 +94,14 @@ struct TableName {
 struct From;
 using FromPtr = std::unique_ptr<From>;
 
-enum class FromKind : uint8_t { Table, Subquery, Join };
+enum class FromKind : uint8_t { Table, Subquery, Join, Function };
 enum class JoinKind : uint8_t { Inner, Left, Right, Cross };
 
 struct From {
   FromKind kind = FromKind::Table;
   TableName table;
   SelectPtr subquery;
+  ExprPtr function;  // A call. It may use the items before it, as with LATERAL.
   std::string alias;
   std::vector<std::string> column_aliases;
   JoinKind join = JoinKind::Inner;

@@ -35,6 +35,21 @@ FromResult from_join(const PgQuery__JoinExpr& join, int depth) {
   return out;
 }
 
+// A list of one function with an empty list of columns.
+FromResult from_function(const PgQuery__RangeFunction& source, int depth) {
+  const bool single =
+      !source.ordinality && !source.is_rowsfrom && source.n_functions == 1 && source.n_coldeflist == 0 &&
+      source.functions[0]->node_case == PG_QUERY__NODE__NODE_LIST && source.functions[0]->list->n_items > 0;
+  if (!single)
+    return unsupported("this form of a function in FROM", -1, "Write FROM table, function(...) AS name.");
+  auto out = std::make_unique<ast::From>();
+  out->kind = ast::FromKind::Function;
+  take_alias(source.alias, *out);
+  TM_SQL_ASSIGN(out->function, expression(source.functions[0]->list->items[0], depth));
+  out->location = out->function->location;
+  return out;
+}
+
 FromResult from_item(const PgQuery__Node* node, int depth) {
   if (++depth > kDepthMax)
     return SqlError{sqlstate::kStatementTooComplex, "statement is nested too deeply", 0, {}, {}};
@@ -54,7 +69,7 @@ FromResult from_item(const PgQuery__Node* node, int depth) {
       return out;
     }
     case PG_QUERY__NODE__NODE_JOIN_EXPR: return from_join(*node->join_expr, depth);
-    case PG_QUERY__NODE__NODE_RANGE_FUNCTION: return unsupported("a function in FROM", -1);
+    case PG_QUERY__NODE__NODE_RANGE_FUNCTION: return from_function(*node->range_function, depth);
     default: return unsupported("this item in FROM", -1);
   }
 }

@@ -209,6 +209,36 @@ TEST_F(ViewsTest, UnionAll) {
   churn(15);
 }
 
+TEST_F(ViewsTest, WordsOfATextAreFoundByTheWord) {
+  world_.create_table("notes", {{"id", "bigint"}, {"body", "text"}, {"author", "integer"}});
+  view("v as select word, id from notes, string_to_table(lower(body), ' ') as word");
+  const pb::TableDefinition* table = world_.find("v");
+  ASSERT_EQ(table->distribution_size(), 1);
+  EXPECT_EQ(table->columns(static_cast<int>(table->distribution(0))).name(), "word");
+  view(
+      "w as select word, count(*) as n, count(distinct id) as notes from notes, "
+      "unnest(string_to_array(lower(body), ' ')) as word where word <> '' group by word");
+  view(
+      "x as select c.name, t.word from customers c join (select author, w from notes cross join lateral "
+      "regexp_split_to_table(body, '[^a-zA-Z]+') as s(w) where w = 'tide' or author > 3) t(author, word) on "
+      "c.id = t.author");
+  view("y as select distinct word from notes, string_to_table(body, ' ') as word where word = 'tide'");
+  Random random(21);
+  const std::vector<std::string> words = {"tide", "Tide", "mark", "the", "", "a,b", "of"};
+  for (int i = 0; i < 200; ++i) {
+    const std::string id = std::to_string(random.between(1, 8));
+    if (random.chance(0.2)) {
+      world_.erase("notes", id);
+    } else {
+      std::string body;
+      for (int64_t n = random.between(0, 6); n > 0; --n) body += words[random.below(words.size())] + " ";
+      world_.upsert("notes", {id, random.chance(0.1) ? "NULL" : body, std::to_string(random.between(1, 6))});
+    }
+    if (i % 10 == 0) world_.upsert("customers", {std::to_string(1 + i / 10 % 6), "name", "city"});
+    ASSERT_EQ(world_.check(), "") << i;
+  }
+}
+
 TEST_F(ViewsTest, ViewsOverViewsOverViews) {
   view("v as select customer, count(*) as n, sum(amount) as s from orders group by customer");
   view("w as select n, count(*) as customers, max(s) as most from v group by n");

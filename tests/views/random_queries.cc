@@ -169,6 +169,25 @@ RandomQueries::Source RandomQueries::one(int depth) {
   return out;
 }
 
+RandomQueries::Source RandomQueries::any(int depth) {
+  Source out = random_.chance(0.35) ? joined(depth) : one(depth);
+  if (random_.chance(0.12)) add_words(out);
+  return out;
+}
+
+void RandomQueries::add_words(Source& source) {
+  if (column(source, Kind::Text) == nullptr) return;
+  constexpr const char* kPatterns[] = {"\\s+", "[^a-b]", "[AB]+", "a", "\\W+"};
+  const std::string text = expression(source, Kind::Text, 1), name = alias();
+  switch (below(3)) {
+    case 0: source.from += " cross join unnest(string_to_array(" + text + ", 'a')) " + name; break;
+    case 1: source.from += " cross join lateral string_to_table(" + text + ", 'b') " + name; break;
+    default:
+      source.from += " cross join regexp_split_to_table(" + text + ", '" + kPatterns[below(5)] + "') " + name;
+  }
+  source.columns.push_back({name + "." + name, Kind::Text});
+}
+
 // Some equality between the two; nothing if they have no type in common.
 std::string RandomQueries::equality(const Source& left, const Source& right) {
   for (int attempt = 0; attempt < 20; ++attempt) {

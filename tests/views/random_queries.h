@@ -51,7 +51,9 @@ class RandomQueries {
 
   Source one(int depth);
   Source joined(int depth);
-  Source any(int depth) { return random_.chance(0.35) ? joined(depth) : one(depth); }
+  // With a row per word of a text, if it has any text.
+  void add_words(Source& source);
+  Source any(int depth);
   std::string equality(const Source& left, const Source& right);
 
   Query plain(int depth);

@@ -64,7 +64,7 @@ void run_cases(const RandomScriptOptions& options, uint64_t cases, const MakeFor
 }
 
 TEST(ViewsOracle, ViewsAreWhatPostgresSays) {
-  run_cases({}, from_environment("TIDEMARK_VIEW_CASES", 150),
+  run_cases({}, from_environment("TIDEMARK_VIEW_CASES", 60),
             [](uint64_t) { return std::make_unique<FlowViews>(); });
 }
 
@@ -74,7 +74,7 @@ TEST(ViewsOracle, AClustersViewsAreWhatPostgresSaysWhileViewManagersComeAndGo) {
   options.writes_per_batch_max = 12;
   options.drops = false;
   options.view_managers = true;
-  run_cases(options, from_environment("TIDEMARK_VIEW_CLUSTER_CASES", 60),
+  run_cases(options, from_environment("TIDEMARK_VIEW_CLUSTER_CASES", 30),
             [](uint64_t seed) { return std::make_unique<ClusterViews>(seed); });
 }
 
