@@ -16,7 +16,7 @@ SimClusterOptions ClusterViews::options(uint64_t seed) {
   return out;
 }
 
-ClusterViews::ClusterViews(uint64_t seed) : cluster_(options(seed)), random_(seed) {
+ClusterViews::ClusterViews(const SimClusterOptions& options) : cluster_(options), random_(options.seed) {
   TM_ASSERT(cluster_.run_until([&] { return cluster_.serving(); }));
 }
 
@@ -50,7 +50,7 @@ void ClusterViews::drop_view(const std::string&) {
 }
 
 void ClusterViews::write(const std::vector<Step>& batch) {
-  for (const Step& step : batch) write(step);
+  for (const Step& step : batch) write_one(step);
   finish_writes();
 }
 
@@ -59,7 +59,7 @@ void ClusterViews::finish_writes() {
   keys_in_flight_.clear();
 }
 
-void ClusterViews::write(const Step& step) {
+void ClusterViews::write_one(const Step& step) {
   const TableId table{planner_.find(step.name)->id()};
   const sql::TableCodec& codec = planner_.store().codec(table);
   sql::Arena arena;
@@ -140,12 +140,15 @@ std::map<std::string, std::string> ClusterViews::scan(TableId table) {
   return out;
 }
 
+Lines ClusterViews::read_now(const std::string& view) {
+  return planner_.shown(view, scan(TableId{planner_.find(view)->id()}));
+}
+
 Lines ClusterViews::read(const std::string& view, const Lines& wanted) {
-  const TableId table{planner_.find(view)->id()};
   Lines have;
   Micros patience{1'000};
   for (int round = 0; round < 18; ++round, patience.value *= 2) {
-    have = planner_.shown(view, scan(table));
+    have = read_now(view);
     if (have == wanted) break;
     cluster_.run_for(patience);
   }

@@ -12,7 +12,10 @@ namespace tidemark::views {
 
 class ClusterViews : public MaintainedViews {
  public:
-  explicit ClusterViews(uint64_t seed);
+  explicit ClusterViews(uint64_t seed) : ClusterViews(options(seed)) {}
+  explicit ClusterViews(const SimClusterOptions& options);
+
+  SimCluster& cluster() { return cluster_; }
 
   void create_table(const Step& step) override;
   std::string create_view(const Step& step) override;
@@ -21,12 +24,14 @@ class ClusterViews : public MaintainedViews {
   void change_view_managers(StepKind change) override;
   // When it is as wanted, or has not become so for long.
   Lines read(const std::string& view, const Lines& wanted) override;
+  // As it is, right or not yet.
+  Lines read_now(const std::string& view);
   Lines types(const std::string& view) override { return planner_.types(view); }
 
  private:
   static SimClusterOptions options(uint64_t seed);
   void create(const std::string& name);
-  void write(const Step& step);
+  void write_one(const Step& step);
   void finish_writes();
   void add_view_manager();
   void remove_view_manager();
