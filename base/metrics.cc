@@ -1,5 +1,7 @@
 #include "base/metrics.h"
 
+#include <utility>
+
 namespace tidemark {
 namespace {
 
@@ -26,6 +28,25 @@ class NoMetrics : public Metrics {
 };
 
 }  // namespace
+
+LabelledMetrics::LabelledMetrics(Metrics& metrics, std::map<std::string, std::string> labels)
+    : metrics_(metrics), labels_(std::move(labels)) {}
+
+MetricName LabelledMetrics::with_labels(const MetricName& name) const {
+  MetricName out = name;
+  out.labels.insert(labels_.begin(), labels_.end());
+  return out;
+}
+
+Counter& LabelledMetrics::counter(const MetricName& name) {
+  return metrics_.counter(with_labels(name));
+}
+Gauge& LabelledMetrics::gauge(const MetricName& name) {
+  return metrics_.gauge(with_labels(name));
+}
+Histogram& LabelledMetrics::histogram(const MetricName& name, const std::vector<double>& bounds) {
+  return metrics_.histogram(with_labels(name), bounds);
+}
 
 const std::vector<double>& duration_bounds() {
   static const std::vector<double> bounds{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3,

@@ -49,6 +49,38 @@ class Metrics {
   virtual Histogram& histogram(const MetricName& name, const std::vector<double>& bounds) = 0;
 };
 
+// Another's metrics, each with more labels: which role of a process it is, where several live in one.
+// REQUIRES: `metrics` outlives it.
+class LabelledMetrics : public Metrics {
+ public:
+  LabelledMetrics(Metrics& metrics, std::map<std::string, std::string> labels);
+
+  Counter& counter(const MetricName& name) override;
+  Gauge& gauge(const MetricName& name) override;
+  Histogram& histogram(const MetricName& name, const std::vector<double>& bounds) override;
+
+ private:
+  MetricName with_labels(const MetricName& name) const;
+
+  Metrics& metrics_;
+  const std::map<std::string, std::string> labels_;
+};
+
+// A counter of something whose total is known anyway, and is looked at now and then. A total that is lower
+// than before was begun anew.
+class FollowedCounter {
+ public:
+  explicit FollowedCounter(Counter& counter) : counter_(&counter) {}
+  void follow(uint64_t total) {
+    counter_->add(total < seen_ ? total : total - seen_);
+    seen_ = total;
+  }
+
+ private:
+  Counter* counter_;
+  uint64_t seen_ = 0;
+};
+
 // From 50 microseconds to 10 seconds, for durations of requests in seconds.
 const std::vector<double>& duration_bounds();
 

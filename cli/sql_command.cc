@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/sql_output.h"
+#include "sql/parse/lexer.h"
 
 namespace tidemark {
 
@@ -68,26 +69,41 @@ bool run(PGconn* connection, const std::string& text, bool as_json) {
   return ok;
 }
 
-// Statements end with a semicolon at the end of a line.
-bool run_prompt(PGconn* connection, bool as_json) {
-  std::printf("Connected to Tidemark. End statements with a semicolon; leave with \\q.\n");
+// Does the text end with a semicolon that is not part of a string or comment?
+bool is_complete(const std::string& text) {
+  sql::Lexer lexer(text);
+  sql::TokenKind last = sql::TokenKind::End;
+  for (sql::Token token = lexer.next(); token.kind != sql::TokenKind::End; token = lexer.next())
+    last = token.kind;
+  return last == sql::TokenKind::Semicolon;
+}
+
+bool is_blank(const std::string& text) {
+  return sql::Lexer(text).next().kind == sql::TokenKind::End;
+}
+
+// Standard input, statement by statement as they come; statements end with a semicolon at the end of a line.
+// At a terminal with a prompt; otherwise the first that fails ends it.
+bool run_input(PGconn* connection, bool as_json, bool terminal) {
+  if (terminal) std::printf("Connected to Tidemark. End statements with a semicolon; leave with \\q.\n");
   std::string text, line;
   bool ok = true;
-  for (;;) {
-    std::printf(text.empty() ? "tidemark=> " : "tidemark-> ");
+  while (ok || terminal) {
+    if (terminal) std::printf(text.empty() ? "tidemark=> " : "tidemark-> ");
     std::fflush(stdout);
-    if (!std::getline(std::cin, line) || line == "\\q") break;
+    bool more = static_cast<bool>(std::getline(std::cin, line));
+    if (!more || (terminal && line == "\\q")) break;
     text += line + "\n";
-    size_t last = text.find_last_not_of(" \t\n");
-    if (last == std::string::npos) {
+    if (is_blank(text)) {
       text.clear();
-    } else if (text[last] == ';') {
+    } else if (is_complete(text)) {
       ok = run(connection, text, as_json);
       text.clear();
     }
-    if (PQstatus(connection) != CONNECTION_OK) PQreset(connection);
+    if (terminal && PQstatus(connection) != CONNECTION_OK) PQreset(connection);
   }
-  std::printf("\n");
+  if (terminal) std::printf("\n");
+  if (ok && !terminal && !is_blank(text)) ok = run(connection, text, as_json);  // Without its semicolon.
   return ok;
 }
 
@@ -127,9 +143,9 @@ int sql_command(int argc, char** argv) {
     return kFailed;
   }
   bool given = command->count() > 0 || !file.empty();
-  if (!given && isatty(STDIN_FILENO)) return run_prompt(connection.get(), as_json) ? kDone : kFailed;
-  if (!given) text.assign(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
-  return run(connection.get(), text, as_json) ? kDone : kFailed;
+  bool ok = given ? run(connection.get(), text, as_json)
+                  : run_input(connection.get(), as_json, isatty(STDIN_FILENO) != 0);
+  return ok ? kDone : kFailed;
 }
 
 }  // namespace tidemark

@@ -213,13 +213,15 @@ Result<pb::Catalog> change_catalog(const pb::Catalog& catalog, const pb::Catalog
     for (const auto& table : next.tables()) {
       if (table.id() == wanted.id())
         return Error{"two tables have the number " + std::to_string(wanted.id())};
-      if (is_alive(table) && !table.name().empty() && table.name() == wanted.name())
+      bool is_beside = table.id() == wanted.replaces() && table.kind() == pb::VIEW;
+      if (is_alive(table) && !table.name().empty() && table.name() == wanted.name() && !is_beside)
         return Error{"there is a table \"" + wanted.name() + "\" already"};
     }
     pb::TableDefinition& table = *next.add_tables();
     table = wanted;
     table.set_created(next.version());
     table.set_dropped(0);
+    table.set_filled(0);
     bool derived = wanted.kind() == pb::VIEW || wanted.kind() == pb::AUXILIARY;
     table.set_begun(derived ? 0 : next.version());
     next.set_next_id(std::max(next.next_id(), wanted.id() + 1));

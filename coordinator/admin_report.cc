@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "coordinator/admin.h"
+#include "coordinator/freshness.h"
 #include "coordinator/json_writer.h"
 #include "coordinator/ring_planner.h"
 
@@ -39,28 +40,30 @@ Lag worst_lag(const Situation& now) {
   return out;
 }
 
-// Regions in which the view's backfill has not ended.
-size_t backfilling_regions(const Situation& now, const pb::TableDefinition& view) {
-  size_t count = 0;
-  for (const auto* entry : now.live_regions()) {
-    const pb::RegionStatus* status = now.status(entry->region(), entry->owner());
-    count += !status || std::count(status->backfilling().begin(), status->backfilling().end(), view.id()) > 0;
+const char* state_name(pb::ViewFreshness::State state) {
+  switch (state) {
+    case pb::ViewFreshness::WAITING: return "waiting";
+    case pb::ViewFreshness::BACKFILLING: return "backfilling";
+    default: return "ready";
   }
-  return count;
 }
 
-std::string view_state(const Situation& now, const pb::TableDefinition& view) {
-  if (view.begun() == 0) return "waiting for every region";
-  size_t left = backfilling_regions(now, view);
-  if (left == 0) return "ready";
-  return "backfilling in " + of(left, now.live_regions().size()) + " regions";
-}
-
-std::vector<const pb::TableDefinition*> views_of(const Situation& now) {
-  std::vector<const pb::TableDefinition*> out;
-  for (const auto& table : now.facts.catalog.tables())
-    if (table.kind() == pb::VIEW && table.dropped() == 0) out.push_back(&table);
-  return out;
+void write_view(const pb::ViewFreshness& view, JsonWriter& json) {
+  json.field("name", view.name());
+  json.field("state", state_name(view.state()));
+  json.field("lag_records", view.lag_records());
+  json.field("lag_micros", view.lag_micros());
+  if (view.lag_records() > 0) {
+    json.field("lag_region", view.lag_region());
+    json.field("lag_lane", view.lag_lane());
+  }
+  json.field("regions_unreported", view.regions_unreported());
+  if (!view.has_backfill()) return;
+  json.object("backfill", [&] {
+    json.field("done_per_million", view.backfill().done_per_million());
+    json.field("rows_per_second", view.backfill().rows_per_second());
+    if (view.backfill().micros_left() >= 0) json.field("micros_left", view.backfill().micros_left());
+  });
 }
 
 std::string member_state(bool alive, bool leaving) {
@@ -166,6 +169,7 @@ std::string status_text(const Situation& now) {
       " shards, " + std::to_string(now.live_regions().size()) + " regions, ring " +
       std::to_string(f.ring.ring().version()) + ", region map " + std::to_string(f.map.version()) +
       ", catalog " + std::to_string(f.catalog.version()) + "\n";
+  out += "coordinator: " + now.settings.name + "\n";
   out += "lag: " + std::to_string(lag.records) + " records, " + millis(lag.micros);
   if (lag.unreported > 0) out += ", " + std::to_string(lag.unreported) + " regions not reported";
   out += "\n\nnodes\n";
@@ -190,9 +194,10 @@ std::string status_text(const Situation& now) {
            padded(entry.owner(), 12) + padded(replicas_text(now, entry), 24) + region_state(now, entry) +
            "\n";
   }
-  if (auto views = views_of(now); !views.empty()) {
+  if (pb::FreshnessReply fresh = freshness_of(now); fresh.views_size() > 0) {
     out += "views\n";
-    for (const auto* view : views) out += "  " + padded(view->name(), 24) + view_state(now, *view) + "\n";
+    for (const auto& view : fresh.views())
+      out += "  " + padded(view.name(), 24) + describe_freshness(view) + "\n";
   }
   if (f.staged.operations_size() > 0) out += "staged: " + std::to_string(f.staged.operations_size()) + "\n";
   out += f.operations.running().empty() ? "nothing is running\n" : "running\n";
@@ -205,10 +210,12 @@ std::string status_text(const Situation& now) {
 std::string status_json(const Situation& now) {
   const ClusterFacts& f = now.facts;
   Lag lag = worst_lag(now);
+  pb::FreshnessReply fresh = freshness_of(now);
   JsonWriter json;
   json.object([&] {
     json.field("cluster", f.cluster.cluster());
     json.field("shards", f.cluster.shards());
+    json.field("coordinator", now.settings.name);
     json.field("ring_version", f.ring.ring().version());
     json.field("map_version", f.map.version());
     json.field("catalog_version", f.catalog.version());
@@ -243,6 +250,11 @@ std::string status_json(const Situation& now) {
           json.field("end_shard", entry.shards().end());
           json.field("owner", entry.owner());
           json.field("state", region_state(now, entry));
+          if (const pb::RegionStatus* status = now.status(entry.region(), entry.owner())) {
+            json.field("lag_records", status->lag_records());
+            json.field("lag_micros", status->lag_micros());
+            json.field("changes_per_second", status->changes_per_second());
+          }
           json.array("replicas", [&] {
             for (const auto& replica : entry.replicas())
               json.object([&] {
@@ -253,11 +265,7 @@ std::string status_json(const Situation& now) {
         });
     });
     json.array("views", [&] {
-      for (const auto* view : views_of(now))
-        json.object([&] {
-          json.field("name", view->name());
-          json.field("state", view_state(now, *view));
-        });
+      for (const auto& view : fresh.views()) json.object([&] { write_view(view, json); });
     });
     json.array("running", [&] {
       for (const auto& operation : f.operations.running())

@@ -1,6 +1,7 @@
 #include "coordinator/cluster_fact.h"
 
 #include <memory>
+#include <optional>
 
 #include "coordinator/facts.h"
 
@@ -11,19 +12,17 @@ namespace {
 struct Search : std::enable_shared_from_this<Search> {
   Coordination& coordination;
   Scheduler& scheduler;
-  pb::ClusterFact wanted;
-  uint64_t nonce;
   std::function<void(const pb::ClusterFact&)> done;
+  // None: somebody else creates it.
+  struct Wanted {
+    pb::ClusterFact fact;
+    uint64_t nonce;
+  };
+  std::optional<Wanted> wanted;
 
-  Search(Coordination& on, Scheduler& loop, Random& random, pb::ClusterFact fact,
-         std::function<void(const pb::ClusterFact&)> then)
-      : coordination(on),
-        scheduler(loop),
-        wanted(std::move(fact)),
-        nonce(random.next()),
-        done(std::move(then)) {
-    wanted.set_cluster(random.next() | 1);  // Never 0.
-  }
+  Search(Coordination& on, Scheduler& loop, std::function<void(const pb::ClusterFact&)> then,
+         std::optional<Wanted> fact)
+      : coordination(on), scheduler(loop), done(std::move(then)), wanted(std::move(fact)) {}
 
   void begin() {
     ensure_folders(coordination, [self = shared_from_this()](Result<void, CoordinationError> made) {
@@ -38,15 +37,16 @@ struct Search : std::enable_shared_from_this<Search> {
                 pb::ClusterFact found;
                 if (fact.ok() && found.ParseFromString(fact->data) && found.cluster() != 0)
                   return self->done(found);
-                if (!fact.ok() && fact.error() == CoordinationError::NoNode) return self->create();
+                bool missing = !fact.ok() && fact.error() == CoordinationError::NoNode;
+                if (missing && self->wanted) return self->create();
                 self->again();
               });
   }
 
   // Whatever the outcome, the truth is what is read afterwards: somebody else may have been first.
   void create() {
-    write_facts(coordination, {{paths::kCluster, wanted.SerializeAsString(), std::nullopt}}, nonce, {},
-                [self = shared_from_this()](Result<void, CoordinationError> written) {
+    write_facts(coordination, {{paths::kCluster, wanted->fact.SerializeAsString(), std::nullopt}},
+                wanted->nonce, {}, [self = shared_from_this()](Result<void, CoordinationError> written) {
                   if (written.ok()) return self->read();
                   self->again();
                 });
@@ -61,7 +61,15 @@ struct Search : std::enable_shared_from_this<Search> {
 
 void find_cluster(Coordination& coordination, Scheduler& scheduler, Random& random, pb::ClusterFact wanted,
                   std::function<void(const pb::ClusterFact&)> done) {
-  std::make_shared<Search>(coordination, scheduler, random, std::move(wanted), std::move(done))->begin();
+  uint64_t nonce = random.next();
+  wanted.set_cluster(random.next() | 1);  // Never 0.
+  std::make_shared<Search>(coordination, scheduler, std::move(done), Search::Wanted{std::move(wanted), nonce})
+      ->begin();
+}
+
+void await_cluster(Coordination& coordination, Scheduler& scheduler,
+                   std::function<void(const pb::ClusterFact&)> done) {
+  std::make_shared<Search>(coordination, scheduler, std::move(done), std::nullopt)->begin();
 }
 
 }  // namespace tidemark

@@ -17,4 +17,8 @@ namespace tidemark {
 void find_cluster(Coordination& coordination, Scheduler& scheduler, Random& random, pb::ClusterFact wanted,
                   std::function<void(const pb::ClusterFact&)> done);
 
+// The same without creating it: for processes that do not decide what a cluster is.
+void await_cluster(Coordination& coordination, Scheduler& scheduler,
+                   std::function<void(const pb::ClusterFact&)> done);
+
 }  // namespace tidemark

@@ -5,6 +5,7 @@
 #include "coordinator/admin.h"
 #include "coordinator/election.h"
 #include "coordinator/fact_store.h"
+#include "coordinator/freshness.h"
 #include "coordinator/relay.h"
 #include "proto/messages.pb.h"
 
@@ -15,7 +16,7 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
   Impl(const ProcessContext& context, CoordinatorOptions options)
       : context_(context),
         options_(std::move(options)),
-        core_(options_.settings, context_.random.next()),
+        core_(settings_from(options_), context_.random.next()),
         relay_(context_.scheduler, context_.coordination, context_.transport) {}
 
   void start() {
@@ -39,14 +40,23 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
     switch (message->body_case()) {
       case pb::Message::kRegionStatus: remember(message->region_status()); return true;
       case pb::Message::kAdmin:
-      case pb::Message::kChangeCatalog: on_request(from, message); return true;
+      case pb::Message::kChangeCatalog:
+      case pb::Message::kFreshness: on_request(from, message); return true;
       case pb::Message::kAdminReply:
+      case pb::Message::kViewsFreshness:
       case pb::Message::kCatalogChanged: return relay_.pass_back(message);
       default: return false;
     }
   }
 
   bool is_elected() const { return core_.is_elected(); }
+
+  std::optional<Figures> figures() const {
+    if (!core_.is_ready()) return std::nullopt;
+    Situation now = core_.situation();
+    return Figures{static_cast<size_t>(now.facts.operations.running_size()), freshness_of(now)};
+  }
+
   void withdraw(std::function<void()> done) { election_->withdraw(std::move(done)); }
 
  private:
@@ -54,6 +64,12 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
     Address from;
     MessagePtr message;
   };
+
+  static CoordinatorSettings settings_from(const CoordinatorOptions& options) {
+    CoordinatorSettings settings = options.settings;
+    settings.name = options.self.name();
+    return settings;
+  }
 
   // ---- news
 
@@ -172,6 +188,10 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
       requests_.pop_front();
       if (request.message->has_admin()) {
         answer_admin_request(request);
+      } else if (request.message->has_freshness()) {
+        auto reply = reply_to(request);
+        *reply->mutable_views_freshness() = freshness_of(core_.situation());
+        context_.transport.send(request.from, reply);
       } else {
         answer_catalog_request(request);
       }
@@ -224,6 +244,8 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
     if (request.has_admin()) {
       reply->mutable_admin_reply()->set_exit_code(1);
       reply->mutable_admin_reply()->set_out(reason + "\n");
+    } else if (request.has_freshness()) {
+      reply->mutable_views_freshness()->set_failed(reason);
     } else {
       reply->mutable_catalog_changed()->set_message(reason);
     }
@@ -259,8 +281,18 @@ bool CoordinatorRole::on_message(const Address& from, const MessagePtr& message)
   return impl_->on_message(from, message);
 }
 
+bool CoordinatorRole::is_for_coordinator(const pb::Message& message) {
+  return message.has_region_status() || message.has_admin() || message.has_admin_reply() ||
+         message.has_change_catalog() || message.has_catalog_changed() || message.has_freshness() ||
+         message.has_views_freshness();
+}
+
 bool CoordinatorRole::is_elected() const {
   return impl_->is_elected();
+}
+
+std::optional<CoordinatorRole::Figures> CoordinatorRole::figures() const {
+  return impl_->figures();
 }
 
 void CoordinatorRole::withdraw(std::function<void()> done) {

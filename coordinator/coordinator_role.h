@@ -5,12 +5,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "coordinator/coordinator.h"
 #include "coordinator/situation.h"
 #include "net/process_context.h"
 #include "proto/facts.pb.h"
+#include "proto/messages.pb.h"
 
 namespace tidemark {
 
@@ -35,10 +37,20 @@ class CoordinatorRole {
   CoordinatorRole& operator=(const CoordinatorRole&) = delete;
 
   // The process's transport has one receiver, which offers each message to its roles. True: it was for this
-  // one (region status, admin and catalog requests, and the answers to those it passed on).
+  // one (region status; requests of operators, for the catalog and for freshness, and the answers to those it
+  // passed on).
   bool on_message(const Address& from, const MessagePtr& message);
+  static bool is_for_coordinator(const pb::Message& message);
 
   bool is_elected() const;
+
+  struct Figures {
+    size_t operations_running = 0;
+    pb::FreshnessReply freshness;
+  };
+  // None: it is not elected, or does not know the facts yet.
+  std::optional<Figures> figures() const;
+
   // For an orderly end: the next one is elected at once.
   void withdraw(std::function<void()> done);
 

@@ -75,7 +75,7 @@ std::optional<LogView> Situation::log(uint64_t region) const {
   if (!newest && view.sealed == 0) return std::nullopt;
   if (newest) {  // What may also go away is told by the newest incarnation.
     view.merging = newest->merging();
-    view.backfilling = newest->backfilling_size() > 0;
+    view.backfilling.insert(newest->backfilling().begin(), newest->backfilling().end());
   }
   return view;
 }
@@ -108,8 +108,12 @@ bool Situation::is_lost(const pb::RegionEntry& entry, const std::string& node) c
 }
 
 bool Situation::can_serve(const pb::RegionEntry& entry, const std::string& node) const {
+  return is_node_alive(node) && can_build_from(entry, node);
+}
+
+bool Situation::can_build_from(const pb::RegionEntry& entry, const std::string& node) const {
   const pb::Replica* replica = replica_on(entry, node);
-  if (!replica || !is_node_alive(node) || is_lost(entry, node)) return false;
+  if (!replica || is_lost(entry, node)) return false;
   return has_checkpoint(entry, node) || (replica->joined() == entry.born() && entry.floor() == 0);
 }
 

@@ -18,6 +18,7 @@
 namespace tidemark {
 
 struct CoordinatorSettings {
+  std::string name;  // Of the node that is the coordinator; for people.
   // A new cluster is made once so many are there.
   uint32_t shards = 16384;
   uint32_t regions = 8;
@@ -82,7 +83,7 @@ struct LogView {
   uint64_t sealed = 0;  // By which change.
   uint64_t committed_floor = 0;
   bool committed_past_seal = false;
-  bool backfilling = false;
+  std::set<uint32_t> backfilling;  // Views.
   std::set<uint64_t> unmerged;
 };
 
@@ -113,6 +114,8 @@ class Situation {
   bool is_lost(const pb::RegionEntry& entry, const std::string& node) const;
   // Can open the region: it has a checkpoint, or was there when the region was made and reads its whole log.
   bool can_serve(const pb::RegionEntry& entry, const std::string& node) const;
+  // The same, whether the node is alive or not: a child of the region can be built there.
+  bool can_build_from(const pb::RegionEntry& entry, const std::string& node) const;
   size_t checkpoints(const pb::RegionEntry& entry) const;
 
   // ---- nodes

@@ -35,6 +35,7 @@ MaybeStep delete_parent(const Situation& now);
 
 MaybeStep raise_floors(const Situation& now);
 MaybeStep begin_views(const Situation& now);
+MaybeStep fill_views(const Situation& now);
 
 MaybeStep wish_rebalance(const Situation& now);
 MaybeStep end_operations(const Situation& now);

@@ -21,6 +21,7 @@ constexpr std::array kSteps = {
     steps::activate_ring,
     steps::advance_change,
     steps::begin_views,
+    steps::fill_views,
     steps::rejoin_replica,
     steps::move_region,
     steps::add_replica,
@@ -76,6 +77,7 @@ const char* to_string(StepKind kind) {
     case StepKind::DeleteParent: return "delete-parent";
     case StepKind::RaiseFloors: return "raise-floors";
     case StepKind::BeginViews: return "begin-views";
+    case StepKind::FillViews: return "fill-views";
     case StepKind::WishRebalance: return "wish-rebalance";
     case StepKind::BalanceRing: return "balance-ring";
     case StepKind::EndOperations: return "end-operations";

@@ -49,6 +49,7 @@ enum class StepKind : uint8_t {
   // Logs and catalog.
   RaiseFloors,
   BeginViews,
+  FillViews,  // Every region has committed past its last page of them.
 
   WishRebalance,  // By the timer.
   BalanceRing,    // The placement needs no new ring, or ChangeRing made it.

@@ -54,8 +54,37 @@ void drop_change(Step& step, uint64_t id) {
     if (changes->Get(i).id() == id) changes->DeleteSubrange(i, 1);
 }
 
-// The parents are sealed: their children take over, where the first parent was.
-Step forward(const Situation& now, const pb::RegionChange& change) {
+// Nodes on which the children can be built: those that have every parent, the first one's owner before
+// others. A replica that was still waiting for a parent's checkpoint would wait for ever, since nobody sends
+// those of sealed regions: it joins the children later. Empty: not all that are alive have said what they
+// have.
+std::vector<std::string> homes_of_children(const Situation& now, const pb::RegionChange& change) {
+  const pb::RegionEntry& first = *now.region(change.parents(0));
+  std::vector<std::string> out;
+  for (const auto& replica : first.replicas()) {
+    bool everything = true;
+    for (uint64_t parent : change.parents()) {
+      const pb::RegionEntry& entry = *now.region(parent);
+      if (!Situation::replica_on(entry, replica.node()))
+        everything = false;
+      else if (now.is_node_alive(replica.node()) && !now.status(parent, replica.node()))
+        return {};
+      else if (!now.can_build_from(entry, replica.node()))
+        everything = false;
+    }
+    if (everything) out.push_back(replica.node());
+  }
+  auto rank = [&](const std::string& node) {
+    return std::pair(!now.is_node_alive(node), node != first.owner());
+  };
+  std::stable_sort(out.begin(), out.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return out;
+}
+
+// The parents are sealed: their children take over, where the parents are.
+MaybeStep forward(const Situation& now, const pb::RegionChange& change) {
+  std::vector<std::string> homes = homes_of_children(now, change);
+  if (homes.empty()) return std::nullopt;
   bool split = change.parents_size() == 1;
   Step step = begin_step(now, split ? StepKind::ForwardSplit : StepKind::ForwardMerge, name_of(change));
   raise_map_version(step);
@@ -64,18 +93,17 @@ Step forward(const Situation& now, const pb::RegionChange& change) {
     generation = std::max(generation, now.region(parent)->generation());
     entry_in(step, parent).set_sealed(true);
   }
-  const pb::RegionEntry& first = *now.region(change.parents(0));
   for (const auto& child : change.children()) {
     pb::RegionEntry& entry = *step.after.map.add_regions();
     entry.set_region(child.region());
     *entry.mutable_shards() = child.shards();
     entry.set_generation(generation + 1);
-    entry.set_owner(first.owner());
+    entry.set_owner(homes.front());
     entry.set_born(step.after.map.version());
     *entry.mutable_parents() = change.parents();
-    for (const auto& replica : first.replicas()) {
+    for (const std::string& node : homes) {
       pb::Replica& mine = *entry.add_replicas();
-      mine.set_node(replica.node());
+      mine.set_node(node);
       mine.set_joined(step.after.map.version());
     }
   }
@@ -179,7 +207,7 @@ bool same_nodes(const pb::RegionEntry& a, const pb::RegionEntry& b) {
 bool is_settled(const Situation& now, const pb::RegionEntry& entry) {
   auto log = now.log(entry.region());
   return log && log->catalog_version == now.facts.catalog.version() &&
-         log->ring_version == now.facts.ring.ring().version() && !log->backfilling && log->sealed == 0;
+         log->ring_version == now.facts.ring.ring().version() && log->backfilling.empty() && log->sealed == 0;
 }
 
 bool all_views_begun(const pb::Catalog& catalog) {
@@ -238,6 +266,9 @@ MaybeStep begin_merge(const Situation& now) {
     const pb::RegionEntry* second = now.region(operation.regions(1));
     if (!first || !second || !now.is_idle(*first) || !now.is_idle(*second)) continue;
     if (!same_nodes(*first, *second) || !all_views_begun(now.facts.catalog)) continue;
+    // The child needs a home where both are.
+    if (!now.can_build_from(*first, second->owner()) || !now.can_build_from(*second, first->owner()))
+      continue;
     if (!is_settled(now, *first) || !is_settled(now, *second)) continue;
     Step step =
         begin_step(now, StepKind::BeginMerge,

@@ -81,4 +81,44 @@ MaybeStep begin_views(const Situation& now) {
   return step;
 }
 
+namespace {
+
+bool is_filled(const Situation& now, const pb::TableDefinition& view) {
+  const auto& regions = now.live_regions();
+  return std::all_of(regions.begin(), regions.end(), [&](const auto* entry) {
+    auto log = now.log(entry->region());
+    return log && log->catalog_version >= view.begun() && !log->backfilling.contains(view.id());
+  });
+}
+
+// The view that another has taken the place of, with its auxiliary tables.
+void drop_replaced(pb::Catalog& catalog, uint32_t view) {
+  for (auto& table : *catalog.mutable_tables())
+    if ((table.id() == view || table.view() == view) && table.dropped() == 0)
+      table.set_dropped(catalog.version());
+}
+
+}  // namespace
+
+// A view may be read without waiting, and takes the place of the one it replaces, once every region has
+// committed past its last page of it.
+MaybeStep fill_views(const Situation& now) {
+  std::set<uint32_t> filled;
+  for (const auto& table : now.facts.catalog.tables()) {
+    bool waits =
+        table.kind() == pb::VIEW && table.begun() != 0 && table.filled() == 0 && table.dropped() == 0;
+    if (waits && is_filled(now, table)) filled.insert(table.id());
+  }
+  if (filled.empty()) return std::nullopt;
+  uint64_t version = now.facts.catalog.version() + 1;
+  Step step = begin_step(now, StepKind::FillViews, "catalog " + std::to_string(version));
+  step.after.catalog.set_version(version);
+  for (auto& table : *step.after.catalog.mutable_tables()) {
+    if (!filled.contains(table.id())) continue;
+    table.set_filled(version);
+    if (table.replaces() != 0) drop_replaced(step.after.catalog, table.replaces());
+  }
+  return step;
+}
+
 }  // namespace tidemark::steps

@@ -121,6 +121,14 @@ size_t enough_without_absent(const Situation& now) {
   return std::min<size_t>({2, std::max(1u, now.facts.wishes.replicas()), staying});
 }
 
+// How many must remain otherwise. A node that is away for a moment still counts: it comes back with its disk.
+size_t enough(const Situation& now) {
+  const auto& nodes = now.facts.wishes.nodes();
+  auto good = static_cast<uint32_t>(
+      std::count_if(nodes.begin(), nodes.end(), [&](const auto& wish) { return is_good(now, wish.name()); }));
+  return std::min(std::max(1u, now.facts.wishes.replicas()), std::max(1u, good));
+}
+
 // A replica that the region can do without: the leaving and the long absent first, then the one on the node
 // with the most.
 std::string spare_replica(const Situation& now, const pb::RegionEntry& entry, const Targets& targets) {
@@ -131,7 +139,7 @@ std::string spare_replica(const Situation& now, const pb::RegionEntry& entry, co
   for (const auto& replica : entry.replicas()) {
     const std::string& node = replica.node();
     if (node == entry.owner() || (wanted.contains(node) && is_good(now, node))) continue;
-    size_t needed = follows ? wanted.size() : now.wanted_replicas();
+    size_t needed = follows ? wanted.size() : enough(now);
     if (!now.is_node_alive(node) && !is_good(now, node))
       needed = std::max<size_t>(1, enough_without_absent(now));
     if (remaining(now, entry, node) < needed) continue;

@@ -28,6 +28,7 @@ class LocalNetwork::Hub {
     std::lock_guard lock(mutex_);
     boxes_.erase(address);
     for (const Address& peer : peers_[address]) {
+      if (peer == address) continue;  // It has sent to itself.
       peers_[peer].erase(address);
       tell_gone(peer, address);
     }

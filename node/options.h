@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "base/metrics.h"
 #include "base/types.h"
 #include "node/queue/stream_feed.h"
 #include "node/region/region.h"
@@ -31,6 +32,9 @@ struct NodeOptions {
   Micros seed_timeout{2'000'000};        // A standby without a checkpoint asks again.
   size_t seed_chunk_bytes = size_t{512} << 10;
 
+  // Microseconds since 1970, for figures only. None: the loop's time.
+  std::function<int64_t()> wall_clock_micros;
+  Metrics* metrics = &no_metrics();  // Outlives the node.
   // What people should know; one line each. Never decides anything.
   std::function<void(const std::string&)> say = [](const std::string&) {};
 };

@@ -18,6 +18,7 @@ RegionReplica::RegionReplica(ReplicaContext context, RegionState state, Origin o
       listener_(std::move(listener)),
       scheduler_(context.scheduler),
       region_(std::move(state), context.rows, context.arithmetic, context.options.region),
+      meter_(region_.state(), time_of_day()),
       map_version_(origin.map_version),
       joined_(origin.joined),
       history_(std::move(origin.readers)),
@@ -126,6 +127,8 @@ void RegionReplica::on_opened(Offset incarnation) {
     context_.handles.open(ancestor, std::move(done));
   };
   drop_passed();
+  meter_.restart_load(scheduler_.now());
+  region_.set_time_of_day(time_of_day());
   queues_ = std::make_unique<RegionQueues>(region_.state(), std::move(owner), ancestors_, context_.rings,
                                            context_.view_managers, context_.scheduler, context_.transport,
                                            context_.options.feed);
@@ -141,6 +144,7 @@ void RegionReplica::on_ended(EndReason reason) {
   queues_.reset();
   incarnation_.reset();
   appends_.clear();
+  appended_at_.clear();
   region_.on_ended(out_);
   perform();
   schedule_turn();
@@ -293,7 +297,11 @@ void RegionReplica::perform() {
   if (out_.empty()) return;
   RegionCommands commands = std::exchange(out_, {});
   for (AppendCommand& append : commands.appends) appends_.push_back(std::move(append));
-  for (SendCommand& send : commands.sends) context_.transport.send(send.to, std::move(send.message));
+  for (SendCommand& send : commands.sends) {
+    context_.metrics.on_answer(*send.message);
+    context_.transport.send(send.to, std::move(send.message));
+  }
+  for (const DecodedRecord& applied : commands.applied) measure(applied);
   if (queues_) {
     for (DecodedRecord& applied : commands.applied) {
       queues_->on_applied({applied.at, record_next_, applied.body, applied.seal, record_bytes_});
@@ -305,11 +313,20 @@ void RegionReplica::perform() {
   if (commands.refence && wal_) wal_->stop_owning();
 }
 
+void RegionReplica::measure(const DecodedRecord& applied) {
+  size_t changes = meter_.on_applied(region_.state(), applied);
+  while (!appended_at_.empty() && appended_at_.front().first < applied.at) appended_at_.pop_front();
+  if (appended_at_.empty() || appended_at_.front().first != applied.at || !applied.body) return;
+  Micros took{scheduler_.now().value - appended_at_.front().second.value};
+  context_.metrics.on_own_record(*applied.body, changes, took);
+}
+
 // The region numbers its records itself; the Wal takes them as its window allows.
 void RegionReplica::append_pending() {
   while (!appends_.empty() && wal_->can_append()) {
     Offset at = wal_->append(appends_.front().kind, appends_.front().payload);
     TM_ASSERT(at == appends_.front().at, at, appends_.front().at);
+    appended_at_.emplace_back(at, scheduler_.now());
     appends_.pop_front();
   }
 }
@@ -324,6 +341,7 @@ void RegionReplica::end_turn() {
   if (failed_) return;
   uint64_t lag = region_.state().reader().next.value - region_.state().committed_floor().value;
   region_.hold_back(!has_room_ || lag > context_.options.lag_records_max);
+  region_.set_time_of_day(time_of_day());
   region_.on_tick(scheduler_.now(), out_);
   perform();
   if (queues_) queues_->pump();
@@ -396,7 +414,28 @@ pb::RegionStatus RegionReplica::status() const {
   pb::RegionStatus out = region_.status();
   out.set_node(context_.options.name);
   out.set_joined(joined_.value);
-  out.set_lag_records(region_.state().reader().next.value - region_.state().committed_floor().value);
+  meter_.report(region_.state(), time_of_day(), parents_records(), out);
+  return out;
+}
+
+int64_t RegionReplica::time_of_day() const {
+  const auto& clock = context_.options.wall_clock_micros;
+  return clock ? clock() : scheduler_.now().value;
+}
+
+// What lanes have still to commit in the streams that this one came from, up to their seals.
+uint64_t RegionReplica::parents_records() const {
+  uint64_t out = 0;
+  for (const Ancestor& ancestor : ancestors_) {
+    ShardRange lanes{std::max(ancestor.shards.begin, region_.state().identity().shards.begin),
+                     std::min(ancestor.shards.end, region_.state().identity().shards.end)};
+    if (lanes.empty() || ancestor.readers.empty()) continue;
+    Position lowest = region_.state().committed().lowest(lanes);
+    if (lowest.generation > ancestor.generation) continue;
+    uint64_t from = lowest.generation == ancestor.generation ? lowest.offset.value : 0;
+    uint64_t end = ancestor.readers.back().next.value;
+    out += from < end ? end - from : 1;
+  }
   return out;
 }
 

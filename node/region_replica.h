@@ -14,10 +14,12 @@
 #include "base/random.h"
 #include "net/transport.h"
 #include "node/log_handles.h"
+#include "node/node_metrics.h"
 #include "node/options.h"
 #include "node/queue/region_queues.h"
 #include "node/reader_history.h"
 #include "node/region/region.h"
+#include "node/region_meter.h"
 #include "node/store/checkpoint.h"
 #include "wal/wal.h"
 
@@ -35,6 +37,7 @@ struct ReplicaContext {
   RowArithmetic& arithmetic;
   const Rings& rings;
   const ViewManagerDirectory& view_managers;
+  NodeMetrics& metrics;
 };
 
 class RegionReplica : private WalListener {
@@ -93,9 +96,12 @@ class RegionReplica : private WalListener {
   Checkpoint checkpoint();
   // What a child must know of this stream.
   std::vector<Ancestor> ancestry() const;
+  // About once a second: for figures that tell how fast something goes.
+  void sample() { meter_.sample(region_.state(), scheduler_.now()); }
   // Without what the node knows of checkpoints.
   pb::RegionStatus status() const;
   std::optional<RegionQueues::Figures> queue_figures() const;
+  Lag lag() const { return meter_.lag(region_.state(), time_of_day(), parents_records()); }
 
  private:
   // WalListener.
@@ -119,12 +125,15 @@ class RegionReplica : private WalListener {
   bool children_streams_there() const;
 
   void perform();
+  void measure(const DecodedRecord& applied);
   void append_pending();
   void schedule_turn();
   void end_turn();
   void schedule_timer();
   void keep_pumping();
   void drop_passed();
+  int64_t time_of_day() const;
+  uint64_t parents_records() const;
   StreamId stream() const { return {context_.options.cluster, id()}; }
   std::string name() const;
 
@@ -132,6 +141,7 @@ class RegionReplica : private WalListener {
   Listener listener_;
   GuardedScheduler scheduler_;
   Region region_;
+  RegionMeter meter_;
   MapVersion map_version_;
   MapVersion joined_;
   ReaderHistory history_;
@@ -154,6 +164,8 @@ class RegionReplica : private WalListener {
   std::deque<AppendCommand> appends_;  // Not yet taken by the Wal.
   size_t record_bytes_ = 0;            // Of the record being applied.
   Offset record_next_;
+  std::deque<std::pair<Offset, Micros>>
+      appended_at_;                       // Own records handed to the log, until they are durable.
   std::unique_ptr<RegionQueues> queues_;  // While owning.
   bool turn_posted_ = false;
   std::optional<Micros> timer_at_;

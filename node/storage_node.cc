@@ -15,6 +15,7 @@ StorageNode::StorageNode(ProcessContext context, NodeOptions options, NodeStore&
       store_(store),
       arithmetic_(arithmetic),
       scheduler_(context.scheduler),
+      metrics_(*options_.metrics),
       handles_(*context.logs) {}
 
 StorageNode::~StorageNode() {
@@ -23,7 +24,7 @@ StorageNode::~StorageNode() {
 
 void StorageNode::start() {
   TM_ASSERT(!view_);
-  saved_at_ = scheduler_.now();
+  save_begun_at_ = saved_at_ = scheduler_.now();
   ClusterView::Listener listener;
   listener.on_map = [this] { on_map(); };
   listener.on_rings = [this] { regions_->for_each([](RegionReplica& it) { it.on_rings_changed(); }); };
@@ -38,7 +39,8 @@ void StorageNode::start() {
   view_ = std::make_unique<ClusterView>(context_.coordination, scheduler_, options_.shards, listener);
 
   ReplicaContext replica{options_, context_.scheduler, context_.transport, context_.random, *context_.logs,
-                         handles_, store_.rows(),      arithmetic_,        view_->rings(),  *view_};
+                         handles_, store_.rows(),      arithmetic_,        view_->rings(),  *view_,
+                         metrics_};
   RegionSet::Listener news;
   news.on_status = [this](RegionId) { schedule_status(); };
   news.on_ask_committed = [this](RegionId asker, const AskCommitted& ask) { ask_committed(asker, ask); };
@@ -81,15 +83,41 @@ void StorageNode::keep_time() {
   scheduler_.post_after(options_.status_interval, [this] {
     if (stopped_) return;
     bool room = store_.has_room();
-    regions_->for_each([room](RegionReplica& it) { it.set_room(room); });
+    regions_->for_each([room](RegionReplica& it) {
+      it.set_room(room);
+      it.sample();
+    });
     seed_receiver_->ask();
     schedule_status();
-    if (scheduler_.now().value - saved_at_.value >= options_.checkpoint_interval.value) {
-      saved_at_ = scheduler_.now();
-      regions_->save([](const Status&) {});
-    }
+    save_checkpoints_if_due();
+    sample_metrics();
     keep_time();
   });
+}
+
+void StorageNode::save_checkpoints_if_due() {
+  if (scheduler_.now().value - save_begun_at_.value < options_.checkpoint_interval.value) return;
+  save_begun_at_ = scheduler_.now();
+  regions_->save([this, guard = scheduler_.token()](const Status& saved) {
+    if (!guard.expired() && saved.ok()) saved_at_ = scheduler_.now();
+  });
+}
+
+void StorageNode::sample_metrics() {
+  NodeMetrics::Sample sample;
+  regions_->for_each([&sample](const RegionReplica& it) {
+    ++(it.owning() ? sample.regions_owned : sample.regions_standby);
+    if (!it.owning()) return;
+    Lag lag = it.lag();
+    sample.lag_records = std::max(sample.lag_records, lag.records);
+    sample.lag_micros = std::max(sample.lag_micros, lag.micros);
+    RegionQueues::Figures queues = it.queue_figures().value_or(RegionQueues::Figures{});
+    sample.queues += queues.queues;
+    sample.window_bytes += queues.window_bytes;
+    sample.lanes_waiting += queues.lanes_waiting;
+  });
+  sample.checkpoint_age = Micros{scheduler_.now().value - saved_at_.value};
+  metrics_.sample(sample);
 }
 
 // ---- messages ----------------------------------------------------------------------------------------
@@ -167,6 +195,7 @@ void StorageNode::refuse(const Address& from, const pb::Message& message, const 
     refusal.set_region(entry->region());
     refusal.set_owner(entry->owner());
   }
+  metrics_.on_answer(*reply);
   context_.transport.send(from, std::move(reply));
 }
 

@@ -59,12 +59,15 @@ class StorageNode {
   void tell_status();
   void schedule_status();
   void keep_time();
+  void save_checkpoints_if_due();
+  void sample_metrics();
 
   ProcessContext context_;
   NodeOptions options_;
   NodeStore& store_;
   RowArithmetic& arithmetic_;
   GuardedScheduler scheduler_;
+  NodeMetrics metrics_;
   LogHandles handles_;
   std::unique_ptr<ClusterView> view_;
   std::unique_ptr<RegionSet> regions_;
@@ -73,7 +76,8 @@ class StorageNode {
   std::unique_ptr<Registration> registration_;
   bool status_posted_ = false;
   bool stopped_ = false;
-  Micros saved_at_;
+  Micros save_begun_at_;
+  Micros saved_at_;  // The last that succeeded, or the start.
 };
 
 }  // namespace tidemark

@@ -70,6 +70,12 @@ size_t ViewManagerCore::input_bytes() const {
   return out;
 }
 
+size_t ViewManagerCore::parked_count() const {
+  const auto& all = destinations_.all();
+  return static_cast<size_t>(std::count_if(
+      all.begin(), all.end(), [](const Destination& destination) { return destination.parked; }));
+}
+
 LaneSet ViewManagerCore::lanes() const {
   LaneSet out;
   for (const auto& queue : queues_) {

@@ -54,6 +54,7 @@ class ViewManagerCore {
 
   struct Counts {
     uint64_t entries = 0;
+    uint64_t changes = 0;
     uint64_t effects = 0;
     uint64_t batches = 0;
     uint64_t applied = 0;
@@ -79,6 +80,7 @@ class ViewManagerCore {
   size_t effects_bytes() const { return effects_bytes_; }
   size_t input_bytes() const;  // Received and not yet computed and acknowledged.
   size_t queue_count() const { return queues_.size(); }
+  size_t parked_count() const;   // Destinations.
   LaneSet lanes() const;         // Of all queues.
   bool idle() const;             // Nothing waits, is open or in flight.
   std::string describe() const;  // For people: queues and destinations.

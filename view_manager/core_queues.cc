@@ -233,6 +233,7 @@ bool ViewManagerCore::write_effects(const SourceQueue& queue, const pb::QueueEnt
   while (reader.next(change)) {
     const ShardId lane = shards_.shard_of(change.hash);
     if (!queue.wants(lane, offset)) continue;
+    ++counts_.changes;
     writer.enter_lane(lane, queue.first_step(lane, offset));
     if (!program_.effects_of(change, context, writer)) return false;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <sstream>
 
 #include "base/assert.h"
@@ -207,6 +208,8 @@ Result<Settings::CommandLine> Settings::read(std::span<const std::string> words)
     }
     if (word == "--help" || word == "-h") {
       line.arguments.help = true;
+    } else if (word == "--print-config") {
+      line.arguments.print_config = true;
     } else if (!word.starts_with("-") || word == "-") {
       positional.push_back(word);
     } else {
@@ -224,7 +227,7 @@ Result<Settings::Arguments> Settings::parse(int argc, const char* const* argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   auto line = read(words);
   if (!line) return line.error();
-  if (line->arguments.help) return line->arguments;
+  if (line->arguments.help || line->arguments.print_config) return line->arguments;
   if (!line->config.empty()) TM_TRY(load_file(line->config));
   for (const auto& [setting, text] : line->flags) {
     const auto texts = setting->kind == Kind::Texts ? split(text) : std::vector<std::string>{text};
@@ -236,11 +239,44 @@ Result<Settings::Arguments> Settings::parse(int argc, const char* const* argv) {
 }
 
 std::string Settings::help_text() const {
-  std::string text = "  --config <file>\n      a TOML file with settings; flags override it\n";
+  std::string text =
+      "  --config <file>\n      a TOML file with settings; flags override it\n"
+      "  --print-config\n      prints such a file, with every setting and what it is for\n";
   for (const Setting& setting : settings_) {
     text += "  --" + setting.name;
     text += setting.shown_default.empty() ? "" : "  [" + setting.shown_default + "]";
     text += "\n      " + setting.help + "\n";
+  }
+  return text;
+}
+
+std::string Settings::example_file() const {
+  const auto shown = [](const Setting& setting) -> std::string {
+    switch (setting.kind) {
+      case Kind::Boolean:
+      case Kind::Integer:
+      case Kind::Real: return setting.shown_default;
+      case Kind::Texts: return setting.shown_default.empty() ? "[]" : "[\"" + setting.shown_default + "\"]";
+      case Kind::Text:
+      case Kind::Duration:
+      case Kind::Size: return "\"" + setting.shown_default + "\"";
+    }
+    TM_UNREACHABLE();
+  };
+  // A section holds all that follows it: settings without one come first, and each section is written once.
+  std::vector<std::string> sections{""};
+  std::map<std::string, std::string> lines;
+  for (const Setting& setting : settings_) {
+    const size_t dot = setting.name.find('.');
+    const std::string section = dot == std::string::npos ? "" : setting.name.substr(0, dot);
+    if (std::find(sections.begin(), sections.end(), section) == sections.end()) sections.push_back(section);
+    lines[section] += "# " + setting.help + "\n" + setting.name.substr(section.empty() ? 0 : dot + 1) +
+                      " = " + shown(setting) + "\n";
+  }
+  std::string text;
+  for (const std::string& section : sections) {
+    if (!section.empty()) text += (text.empty() ? "[" : "\n[") + section + "]\n";
+    text += lines[section];
   }
   return text;
 }

@@ -31,7 +31,8 @@ class Settings {
   // What was on the command line beside settings.
   struct Arguments {
     std::vector<std::string> positional;
-    bool help = false;  // --help was asked for: print help_text() and end.
+    bool help = false;          // --help was asked for: print help_text() and end.
+    bool print_config = false;  // --print-config was: print example_file() and end.
   };
 
   // REQUIRES: the name is new, and the variable outlives this.
@@ -59,6 +60,9 @@ class Settings {
 
   // Two lines per setting: its flag and default, and what it is for.
   std::string help_text() const;
+
+  // A configuration file with every setting at its default and what it is for.
+  std::string example_file() const;
 
  private:
   enum class Kind : uint8_t { Boolean, Integer, Real, Text, Texts, Duration, Size };

@@ -19,10 +19,10 @@ pb::Commit& CommitQueue::add(std::string_view changes, size_t bytes, Micros now)
   return commit;
 }
 
-std::shared_ptr<const pb::RecordBody> CommitQueue::close(CatalogVersion version, Micros now) {
+std::shared_ptr<const pb::RecordBody> CommitQueue::close(CatalogVersion version, int64_t written_at_micros) {
   TM_ASSERT(is_open());
   open_->set_catalog_version(version.value);
-  open_->set_written_at_micros(now.value);
+  open_->set_written_at_micros(written_at_micros);
   open_bytes_ = 0;
   std::shared_ptr<const pb::RecordBody> body = std::move(open_);
   append(body);

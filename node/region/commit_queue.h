@@ -38,7 +38,7 @@ class CommitQueue {
   // REQUIRES: fits(bytes).
   pb::Commit& add(std::string_view changes, size_t bytes, Micros now);
   // Ends it. REQUIRES: is_open().
-  std::shared_ptr<const pb::RecordBody> close(CatalogVersion version, Micros now);
+  std::shared_ptr<const pb::RecordBody> close(CatalogVersion version, int64_t written_at_micros);
 
   // ---- other records. REQUIRES: !is_open()
 

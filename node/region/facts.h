@@ -28,6 +28,7 @@ struct RegionInputs {
   RingVersion ring;
   bool held_back = false;
   Micros now;
+  int64_t time_of_day_micros = 0;  // Stamps records; nothing is decided by it.
 };
 
 }  // namespace tidemark

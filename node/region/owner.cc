@@ -41,7 +41,7 @@ void RegionOwner::give_up(RegionCommands& out) {
 void RegionOwner::close_commit() {
   if (!queue_.is_open()) return;
   Offset at = queue_.next();
-  auto body = queue_.close(ahead_.catalog().version(), inputs_.now);
+  auto body = queue_.close(ahead_.catalog().version(), inputs_.time_of_day_micros);
   if (!body->commit().changes().empty()) ahead_.note_change(at);
 }
 
@@ -60,7 +60,7 @@ Position RegionOwner::last_change() const {
 Offset RegionOwner::append_control(pb::RecordBody body) {
   close_commit();
   body.set_catalog_version(ahead_.catalog().version().value);
-  body.set_written_at_micros(inputs_.now.value);
+  body.set_written_at_micros(inputs_.time_of_day_micros);
   auto shared = std::make_shared<const pb::RecordBody>(std::move(body));
   Offset at = queue_.append(shared);
   if (shared->has_catalog()) {

@@ -92,8 +92,9 @@ class Region {
   // ---- time
 
   // To be called at the end of each turn of the loop that had events for the region, and at next_tick().
-  // `now` also stamps records, for freshness figures.
   void on_tick(Micros now, RegionCommands& out);
+  // Stamps records, for freshness figures; nothing is decided by it. Machines agree on it more or less.
+  void set_time_of_day(int64_t micros) { inputs_.time_of_day_micros = micros; }
   // None: nothing waits for time.
   std::optional<Micros> next_tick() const;
 

@@ -9,14 +9,15 @@ struct Entry {
   std::string_view name;
   AggregateKind kind;
 };
-constexpr std::array<Entry, 8> kAggregates{{{"count", AggregateKind::Count},
+constexpr std::array<Entry, 9> kAggregates{{{"count", AggregateKind::Count},
                                             {"sum", AggregateKind::Sum},
                                             {"avg", AggregateKind::Average},
                                             {"min", AggregateKind::Min},
                                             {"max", AggregateKind::Max},
                                             {"bool_and", AggregateKind::BoolAnd},
                                             {"every", AggregateKind::BoolAnd},
-                                            {"bool_or", AggregateKind::BoolOr}}};
+                                            {"bool_or", AggregateKind::BoolOr},
+                                            {"string_agg", AggregateKind::StringAgg}}};
 
 bool resolve_sum(TypeKind arg, TypeKind& result) {
   switch (arg) {
@@ -69,6 +70,9 @@ bool resolve_aggregate(std::string_view name, TypeKind arg, AggregateKind& kind,
       if (arg == TypeKind::Unknown) arg_type = TypeKind::Text;
       result = arg_type;
       return has_extremes(arg_type);
+    case AggregateKind::StringAgg:
+      arg_type = result = TypeKind::Text;
+      return arg == TypeKind::Text || arg == TypeKind::Unknown;
     case AggregateKind::BoolAnd:
     case AggregateKind::BoolOr:
       if (arg == TypeKind::Unknown) arg_type = TypeKind::Boolean;
@@ -87,7 +91,7 @@ std::string_view aggregate_name(AggregateKind kind) {
 }
 
 bool is_same(const AggregateCall& a, const AggregateCall& b) {
-  if (a.kind != b.kind || a.distinct != b.distinct) return false;
+  if (a.kind != b.kind || a.distinct != b.distinct || a.separator != b.separator) return false;
   if ((a.arg == nullptr) != (b.arg == nullptr) || (a.filter == nullptr) != (b.filter == nullptr))
     return false;
   return (a.arg == nullptr || is_same(*a.arg, *b.arg)) &&

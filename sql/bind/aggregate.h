@@ -8,13 +8,14 @@
 
 namespace tidemark::sql {
 
-enum class AggregateKind : uint8_t { CountRows, Count, Sum, Average, Min, Max, BoolAnd, BoolOr };
+enum class AggregateKind : uint8_t { CountRows, Count, Sum, Average, Min, Max, BoolAnd, BoolOr, StringAgg };
 
 struct AggregateCall {
   AggregateKind kind = AggregateKind::CountRows;
   ExpressionPtr arg;     // Null for count(*).
   ExpressionPtr filter;  // Or null.
   bool distinct = false;
+  std::string separator;  // Of string_agg.
   SqlType type;
   int location = -1;
 };

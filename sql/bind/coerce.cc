@@ -127,7 +127,14 @@ Result<ExpressionPtr, SqlError> Coercer::coerce(ExpressionPtr expression, SqlTyp
       }
       expression->type = SqlType::of(type.kind);
     } else {
-      return cannot_cast(from, type.kind, expression->location);
+      // An element of an array: its text is read as what is wanted.
+      expression->type = SqlType::of(TypeKind::Text);
+      if (type.kind != TypeKind::Text) {
+        const int location = expression->location;
+        std::vector<ExpressionPtr> args;
+        args.push_back(std::move(expression));
+        expression = make_call(find_cast(TypeKind::Text, type.kind), std::move(args), location);
+      }
     }
     return with_modifier(std::move(expression), type, context);
   }

@@ -55,6 +55,17 @@ std::string scan_line(const Relation& relation) {
   return out;
 }
 
+std::string_view use_name(SubqueryUse use) {
+  switch (use) {
+    case SubqueryUse::Scalar: return "Value";
+    case SubqueryUse::Exists: return "Existence";
+    case SubqueryUse::Any: return "Any";
+    case SubqueryUse::All: return "All";
+    case SubqueryUse::Array: return "Array";
+  }
+  TM_UNREACHABLE();
+}
+
 std::string line_of(const Relation& relation) {
   const std::vector<std::string> names = input_names(relation);
   switch (relation.kind) {
@@ -76,13 +87,17 @@ std::string line_of(const Relation& relation) {
     case RelationKind::Limit:
       return "Limit: " + (relation.limit != nullptr ? describe(*relation.limit, {}) : "all") +
              (relation.offset != nullptr ? " after " + describe(*relation.offset, {}) : "");
+    case RelationKind::Apply:
+      return std::string(use_name(relation.subquery)) + " of a query per row" +
+             (relation.expressions.empty() ? "" : " for " + list(relation.expressions, names));
+    case RelationKind::Expand:
+      if (!split_kind_of(relation.set_function)) return "Expand: " + list(relation.expressions, names);
+      return "Split " + describe(*relation.expressions[0], names) + " by " +
+             describe(*relation.expressions[1], names);
     case RelationKind::TopK:
       return (relation.top_limit ? "First " + std::to_string(*relation.top_limit) : "Number") + " of each " +
              (relation.expressions.empty() ? "(all)" : list(relation.expressions, names)) + " by " +
              list(relation.order, names);
-    case RelationKind::Split:
-      return "Split " + describe(*relation.expressions[0], names) + " by " +
-             describe(*relation.expressions[1], names);
   }
   TM_UNREACHABLE();
 }

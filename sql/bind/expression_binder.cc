@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sql/bind/query_binder.h"
 #include "sql/bind/resolve.h"
 #include "sql/bind/simplify.h"
 
@@ -70,6 +71,11 @@ Result<ExpressionPtr, SqlError> ExpressionBinder::bind(const ast::Expr& expr) {
     case ExprKind::NullIf: return bind_null_if(expr);
     case ExprKind::Cast: return bind_cast(expr);
     case ExprKind::Function: return bind_function(expr);
+    case ExprKind::Subquery: return bind_subquery(expr);
+    case ExprKind::AnyArray: return bind_any_array(expr);
+    case ExprKind::Array: return bind_array(expr);
+    case ExprKind::Subscript: return bind_subscript(expr);
+    case ExprKind::Field: return bind_field(expr);
     case ExprKind::Default:
       return SqlError{
           sqlstate::kSyntaxError, "DEFAULT is not allowed in this context", expr.location + 1, {}, {}};
@@ -123,6 +129,7 @@ ExpressionBinder::Bound ExpressionBinder::bind_literal(const ast::Expr& expr) {
 
 ExpressionBinder::Bound ExpressionBinder::bind_param(const ast::Expr& expr) {
   constexpr int kParamsMax = 65535;
+  if (query_ != nullptr && query_->is_in_body()) return query_->body_argument(expr.number, expr.location);
   if (expr.number < 1 || expr.number > kParamsMax) {
     return SqlError{sqlstate::kUndefinedParameter,
                     "there is no parameter $" + std::to_string(expr.number),
@@ -140,8 +147,13 @@ ExpressionBinder::Bound ExpressionBinder::bind_param(const ast::Expr& expr) {
 
 ExpressionBinder::Bound ExpressionBinder::bind_column(const ast::Expr& expr) {
   if (expr.flag) return SqlError{sqlstate::kSyntaxError, "* is not allowed here", expr.location + 1, {}, {}};
-  TM_SQL_ASSIGN(const ScopeColumn* column, scope_.find(expr.names, expr.location));
-  return make_column(column->index, column->type, expr.location);
+  const auto column = scope_.find(expr.names, expr.location);
+  if (column.ok()) return make_column((*column)->index, (*column)->type, expr.location);
+  if (query_ != nullptr && column.error().state != sqlstate::kAmbiguousColumn) {
+    TM_SQL_ASSIGN(ExpressionPtr outer, query_->find_outer(expr.names, expr.location));
+    if (outer != nullptr) return outer;
+  }
+  return column.error();
 }
 
 ExpressionBinder::Bound ExpressionBinder::bind_logic(const ast::Expr& expr) {
@@ -378,6 +390,8 @@ ExpressionBinder::Bound ExpressionBinder::bind_null_if(const ast::Expr& expr) {
 }
 
 ExpressionBinder::Bound ExpressionBinder::bind_cast(const ast::Expr& expr) {
+  TM_SQL_ASSIGN(ExpressionPtr of_catalog, bind_catalog_cast(expr));
+  if (of_catalog != nullptr) return of_catalog;
   TM_SQL_ASSIGN(const SqlType type, resolve_type(expr.type));
   TM_SQL_ASSIGN(ExpressionPtr arg, bind(*expr.args[0]));
   TM_SQL_ASSIGN(ExpressionPtr out, coercer_.coerce(std::move(arg), type, CastContext::Explicit));

@@ -43,6 +43,7 @@ std::string_view clause_name(Clause clause) {
   switch (clause) {
     case Clause::Where: return "WHERE";
     case Clause::On: return "JOIN conditions";
+    case Clause::From: return "functions in FROM";
     case Clause::GroupBy: return "GROUP BY";
     case Clause::Having: return "HAVING";
     case Clause::Select: return "the select list";
@@ -59,7 +60,7 @@ std::string_view clause_name(Clause clause) {
 
 ExpressionBinder::Bound ExpressionBinder::call(const Function& function, std::vector<ExpressionPtr> args,
                                                int location) {
-  if (function.call == nullptr) {
+  if (function.call == nullptr && function.body.empty()) {
     return SqlError{sqlstate::kFeatureNotSupported,
                     signature(function.name, kinds_of(args), false) + " is not supported",
                     location + 1,
@@ -75,6 +76,7 @@ ExpressionBinder::Bound ExpressionBinder::call(const Function& function, std::ve
       TM_SQL_ASSIGN(args[i], coercer_.settle(std::move(args[i])));
     }
   }
+  if (!function.body.empty()) return bind_body(function, std::move(args), location);
   return fold(make_call(&function, std::move(args), location));
 }
 
@@ -117,7 +119,9 @@ ExpressionBinder::Bound ExpressionBinder::operation(std::string_view op, std::ve
 
 ExpressionBinder::Bound ExpressionBinder::bind_function(const ast::Expr& expr) {
   const std::string& name = expr.names.back();
-  if (expr.names.size() > 1 && expr.names[0] != "pg_catalog") {
+  const bool in_reach = expr.names.size() == 1 || expr.names[0] == "pg_catalog" ||
+                        (expr.names[0] == "information_schema" && name == "_pg_expandarray");
+  if (!in_reach) {
     return SqlError{sqlstate::kUndefinedFunction,
                     "function " + expr.names[0] + "." + name + " does not exist",
                     expr.location + 1,
@@ -126,6 +130,7 @@ ExpressionBinder::Bound ExpressionBinder::bind_function(const ast::Expr& expr) {
   }
   if (expr.call->over.has_value()) return bind_window(expr, name);
   if (is_aggregate_name(name)) return bind_aggregate(expr, name);
+  if (const auto set = find_set(expr)) return bind_set(expr, *set);
   if (expr.call->star || expr.call->distinct || expr.call->filter != nullptr) {
     return SqlError{
         sqlstate::kWrongObjectType, name + " is not an aggregate function", expr.location + 1, {}, {}};
@@ -143,6 +148,28 @@ ExpressionBinder::Bound ExpressionBinder::bind_function(const ast::Expr& expr) {
   }
   return not_found(name, kinds, false, found, expr.location);
 }
+
+namespace {
+
+// string_agg(value, separator): the separator must be the same for all rows.
+SqlStatus take_separator(std::string_view name, std::vector<ExpressionPtr>& args, AggregateCall& call) {
+  if (name != "string_agg" || args.size() != 2) return {};
+  const ExpressionPtr separator = std::move(args.back());
+  args.pop_back();
+  const Value& value = separator->constant.get();
+  if (separator->kind != ExpressionKind::Constant ||
+      (value.kind() != TypeKind::Text && value.kind() != TypeKind::Unknown && !value.is_null())) {
+    return SqlError{sqlstate::kFeatureNotSupported,
+                    "string_agg with a separator that is no constant text is not supported",
+                    separator->location + 1,
+                    {},
+                    {}};
+  }
+  if (!value.is_null()) call.separator = value.as_bytes();
+  return {};
+}
+
+}  // namespace
 
 ExpressionBinder::Bound ExpressionBinder::bind_aggregate(const ast::Expr& expr, const std::string& name) {
   const int position = expr.location + 1;
@@ -174,6 +201,7 @@ ExpressionBinder::Bound ExpressionBinder::bind_aggregate(const ast::Expr& expr, 
     call.type = SqlType::of(TypeKind::BigInt);
   } else {
     TypeKind arg_kind = TypeKind::Unknown, result = TypeKind::Unknown;
+    TM_TRY(take_separator(name, args, call));
     if (args.size() != 1 || !resolve_aggregate(name, args[0]->type.kind, call.kind, arg_kind, result)) {
       const Resolution why = args.size() == 1 && args[0]->type.kind == TypeKind::Unknown
                                  ? Resolution::Ambiguous

@@ -1,57 +1,71 @@
-// Functions in FROM that take a text apart. They see the items before them.
+// Functions in FROM. They see the items before them.
+#include <algorithm>
+
 #include "sql/bind/query_binder.h"
 
 namespace tidemark::sql {
-
 namespace {
 
-SqlError refuse(std::string message, std::string hint, int location) {
-  return {sqlstate::kFeatureNotSupported, std::move(message), location + 1, {}, std::move(hint)};
+bool uses_columns(const Expression& expression) {
+  bool out = false;
+  for_each_column(expression, [&out](int index) { out = out || index < kQueryBase; });
+  return out;
 }
 
-bool is_call(const ast::Expr& expr, std::string_view name, size_t args) {
-  const bool plain = expr.kind == ast::ExprKind::Function && expr.call && !expr.call->star &&
-                     !expr.call->distinct && !expr.call->filter && !expr.call->over;
-  return plain && expr.names.back() == name && expr.args.size() == args;
-}
-
-// The call whose two arguments are the text and what separates it, or null.
-const ast::Expr* split_call(const ast::Expr& function, SplitKind& kind) {
-  kind = is_call(function, "regexp_split_to_table", 2) ? SplitKind::ByPattern : SplitKind::ByText;
-  if (kind == SplitKind::ByPattern || is_call(function, "string_to_table", 2)) return &function;
-  const bool unnested = is_call(function, "unnest", 1) && is_call(*function.args[0], "string_to_array", 2);
-  return unnested ? function.args[0].get() : nullptr;
-}
-
-SqlStatus check_pattern(const Expression& pattern) {
-  const bool known = pattern.kind == ExpressionKind::Constant && !pattern.constant.get().is_null() &&
-                     SplitPattern::parse(pattern.constant.get().as_bytes()).has_value();
-  if (known) return {};
-  return refuse("this pattern of regexp_split_to_table is not supported",
-                "Write one character or class, such as '\\s+' or '[^a-z0-9]+'.", pattern.location);
+bool use_columns(const std::vector<ExpressionPtr>& expressions) {
+  return std::any_of(expressions.begin(), expressions.end(),
+                     [](const ExpressionPtr& one) { return uses_columns(*one); });
 }
 
 }  // namespace
 
-QueryBinder::BoundFrom QueryBinder::bind_function(const ast::From& item, FromItem input) {
-  TM_TRY(enter(item.location));
-  auto split = std::make_unique<Relation>();
-  split->kind = RelationKind::Split;
-  const ast::Expr* call = split_call(*item.function, split->split);
-  if (call == nullptr) {
-    return refuse(
-        "this function in FROM is not supported",
-        "Functions in FROM are string_to_table, unnest(string_to_array(...)) and regexp_split_to_table.",
-        item.location);
+// A function of one value is one row.
+Result<QueryBinder::FromCall, SqlError> QueryBinder::bind_call(const ast::Expr& function,
+                                                               const Scope& scope) {
+  FromCall out;
+  ExpressionBinder binder = expressions(scope, Clause::From, nullptr, &out.queries);
+  TM_SQL_ASSIGN(out.set, binder.bind_from_set(function));
+  if (!out.set) {
+    TM_SQL_ASSIGN(out.value, binder.bind(function));
+    TM_SQL_ASSIGN(out.value, coercer_.settle(std::move(out.value)));
   }
-  const std::string alias = item.alias.empty() ? item.function->names.back() : item.alias;
-  if (input.scope.has_table(alias)) {
-    return SqlError{sqlstate::kDuplicateAlias,
-                    "table name \"" + alias + "\" specified more than once",
-                    item.location + 1,
-                    {},
-                    {}};
+  out.uses_scope = out.set ? use_columns(out.set->args) : uses_columns(*out.value);
+  for (const SubqueryCall& call : out.queries) out.uses_scope = out.uses_scope || use_columns(call.values);
+  return out;
+}
+
+RelationPtr QueryBinder::add_call(RelationPtr input, FromCall call) {
+  if (call.set) {
+    std::vector<Expression*> users;
+    for (const ExpressionPtr& arg : call.set->args) users.push_back(arg.get());
+    return expand(apply(std::move(input), std::move(call.queries), users), std::move(*call.set));
   }
+  input = apply(std::move(input), std::move(call.queries), {call.value.get()});
+  const std::vector<RelationColumn> columns = input->columns;
+  RelationPtr out = make_relation(RelationKind::Project, std::move(input));
+  for (size_t i = 0; i < columns.size(); ++i) {
+    out->expressions.push_back(make_column(static_cast<int>(i), columns[i].type));
+  }
+  out->columns = columns;
+  out->columns.push_back({"", call.value->type});
+  out->expressions.push_back(std::move(call.value));
+  return out;
+}
+
+Result<QueryBinder::RightItem, SqlError> QueryBinder::bind_function(const ast::From& item, FromItem& left) {
+  const ast::Expr& function = *item.function;
+  RightItem out;
+  // Some are tables that are written as functions.
+  if (function.args.empty() && catalog_.find_table("pg_catalog", function.names.back()) != nullptr) {
+    ast::From as_table;
+    as_table.table = {"pg_catalog", function.names.back(), item.location};
+    as_table.alias = item.alias;
+    as_table.column_aliases = item.column_aliases;
+    as_table.location = item.location;
+    TM_SQL_ASSIGN(out.item, bind_table(as_table));
+    return out;
+  }
+  const std::string alias = item.alias.empty() ? function.names.back() : item.alias;
   if (item.column_aliases.size() > 1) {
     return SqlError{sqlstate::kInvalidColumnReference,
                     "table \"" + alias + "\" has fewer columns than aliases",
@@ -59,39 +73,40 @@ QueryBinder::BoundFrom QueryBinder::bind_function(const ast::From& item, FromIte
                     {},
                     {}};
   }
-  constexpr SqlType kText = SqlType::of(TypeKind::Text);
-  ExpressionBinder binder(catalog_, params_, input.scope, Clause::On, nullptr);
-  for (const ast::ExprPtr& arg : call->args) {
-    TM_SQL_ASSIGN(ExpressionPtr bound, binder.bind(*arg));
-    TM_SQL_ASSIGN(bound, binder.coercer().coerce(std::move(bound), kText, CastContext::Implicit));
-    split->expressions.push_back(std::move(bound));
+  TM_SQL_ASSIGN(FromCall call, bind_call(function, left.scope));
+  out.holds_left = call.uses_scope;
+  out.item.relation = add_call(out.holds_left ? std::move(left.relation) : nothing(), std::move(call));
+  RelationColumn& column = out.item.relation->columns.back();
+  column.name = item.column_aliases.empty() ? alias : item.column_aliases[0];
+  const int index = static_cast<int>(out.item.relation->columns.size()) - 1;
+  Scope added;
+  added.columns.push_back({alias, column.name, column.type, index});
+  if (out.holds_left) {
+    TM_TRY(check_aliases(left.scope, added, item.location));
+    out.item.scope = std::move(left.scope);
   }
-  if (split->split == SplitKind::ByPattern) TM_TRY(check_pattern(*split->expressions[1]));
-  split->columns = input.relation->columns;
-  FromItem out;
-  out.scope = std::move(input.scope);
-  const std::string name = item.column_aliases.empty() ? alias : item.column_aliases[0];
-  out.scope.columns.push_back({alias, name, kText, static_cast<int>(split->columns.size())});
-  split->columns.push_back({name, kText});
-  split->inputs.push_back(std::move(input.relation));
-  out.relation = std::move(split);
+  out.item.scope.columns.push_back(std::move(added.columns[0]));
   return out;
 }
 
 // JOIN ... ON condition is the function's rows that pass.
-QueryBinder::BoundFrom QueryBinder::bind_join_with_function(const ast::From& item, FromItem left) {
+QueryBinder::BoundFrom QueryBinder::bind_lateral_join(const ast::From& item, FromItem joined) {
   const bool inner = item.join == ast::JoinKind::Inner || item.join == ast::JoinKind::Cross;
   if (!inner || !item.using_columns.empty()) {
-    return refuse("this join with a function is not supported", "Write FROM table, function(...) AS name.",
-                  item.location);
+    return SqlError{sqlstate::kFeatureNotSupported,
+                    "this join with a function of the left side is not supported",
+                    item.right->location + 1,
+                    {},
+                    "Write FROM table, function(...) AS name."};
   }
-  TM_SQL_ASSIGN(FromItem out, bind_function(*item.right, std::move(left)));
-  if (item.on == nullptr) return out;
-  ExpressionBinder binder(catalog_, params_, out.scope, Clause::On, nullptr);
+  if (item.on == nullptr) return joined;
+  FoundQueries queries;
+  ExpressionBinder binder = expressions(joined.scope, Clause::On, nullptr, &queries);
   TM_SQL_ASSIGN(ExpressionPtr condition, binder.bind_boolean(*item.on, "JOIN/ON"));
-  out.relation = make_relation(RelationKind::Filter, std::move(out.relation));
-  out.relation->condition = std::move(condition);
-  return out;
+  joined.relation = apply(std::move(joined.relation), std::move(queries), {condition.get()});
+  joined.relation = make_relation(RelationKind::Filter, std::move(joined.relation));
+  joined.relation->condition = std::move(condition);
+  return joined;
 }
 
 }  // namespace tidemark::sql

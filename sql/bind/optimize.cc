@@ -118,6 +118,15 @@ RelationPtr push_join(RelationPtr relation, Conjuncts conjuncts) {
   return filtered(std::move(relation), std::move(conjuncts));
 }
 
+// Below a column that is added at the end goes what does not use it.
+RelationPtr push_added(RelationPtr relation, Conjuncts conjuncts) {
+  const int added = static_cast<int>(relation->columns.size()) - 1;
+  Conjuncts below = take_of(conjuncts, 0, added);
+  relation->inputs[0] = push(std::move(relation->inputs[0]), std::move(below));
+  if (relation->kind == RelationKind::Apply) relation->inputs[1] = push(std::move(relation->inputs[1]), {});
+  return filtered(std::move(relation), std::move(conjuncts));
+}
+
 // row_number <= k, in any of the ways to write it.
 void find_top(Relation& relation, const Conjuncts& conjuncts) {
   const int rank = static_cast<int>(relation.columns.size()) - 1;
@@ -132,13 +141,6 @@ void find_top(Relation& relation, const Conjuncts& conjuncts) {
     const int64_t limit = std::max<int64_t>(right.constant.get().as_int() - (op == "<" ? 1 : 0), 0);
     relation.top_limit = std::min(relation.top_limit.value_or(INT64_MAX), limit);
   }
-}
-
-RelationPtr push_split(RelationPtr relation, Conjuncts conjuncts) {
-  const int word = static_cast<int>(relation->columns.size()) - 1;
-  Conjuncts below = take_of(conjuncts, 0, word);
-  relation->inputs[0] = push(std::move(relation->inputs[0]), std::move(below));
-  return filtered(std::move(relation), std::move(conjuncts));
 }
 
 RelationPtr push(RelationPtr relation, Conjuncts conjuncts) {
@@ -162,7 +164,8 @@ RelationPtr push(RelationPtr relation, Conjuncts conjuncts) {
         input = push(std::move(input), std::move(copies));
       }
       return relation;
-    case RelationKind::Split: return push_split(std::move(relation), std::move(conjuncts));
+    case RelationKind::Apply:
+    case RelationKind::Expand: return push_added(std::move(relation), std::move(conjuncts));
     case RelationKind::TopK: find_top(*relation, conjuncts); [[fallthrough]];
     case RelationKind::Values:
     case RelationKind::Aggregate:

@@ -33,9 +33,24 @@ SqlStatus onto_aggregate(ExpressionPtr& expression, const std::vector<Expression
   return {};
 }
 
+std::string output_name(const ast::Target& target);
+
+std::string subquery_name(const ast::Expr& expr) {
+  switch (expr.use) {
+    case SubqueryUse::Exists: return "exists";
+    case SubqueryUse::Array: return "array";
+    case SubqueryUse::Scalar:
+      return expr.query->targets.size() == 1 ? output_name(expr.query->targets[0]) : "?column?";
+    case SubqueryUse::Any:
+    case SubqueryUse::All: return "?column?";
+  }
+  TM_UNREACHABLE();
+}
+
 std::string output_name(const ast::Target& target) {
   if (!target.alias.empty()) return target.alias;
   const ast::Expr* expr = target.expr.get();
+  while (expr->kind == ast::ExprKind::Subscript) expr = expr->args[0].get();
   while (expr->kind == ast::ExprKind::Cast) {
     const ast::Expr* inner = expr->args[0].get();
     if (inner->kind != ast::ExprKind::Column && inner->kind != ast::ExprKind::Function &&
@@ -48,6 +63,9 @@ std::string output_name(const ast::Target& target) {
     case ast::ExprKind::Column:
     case ast::ExprKind::Function: return expr->names.back();
     case ast::ExprKind::Case: return "case";
+    case ast::ExprKind::Subquery: return subquery_name(*expr);
+    case ast::ExprKind::Array: return "array";
+    case ast::ExprKind::Field: return expr->text;
     case ast::ExprKind::Coalesce: return "coalesce";
     case ast::ExprKind::NullIf: return "nullif";
     case ast::ExprKind::Greatest: return "greatest";
@@ -73,6 +91,7 @@ RelationPtr project(RelationPtr input, std::vector<ExpressionPtr> expressions,
 struct QueryBinder::Body {
   RelationPtr relation;
   FoundCalls found;
+  FoundQueries queries;
   Targets targets;
   ExpressionPtr having;
   std::vector<SortKey> order;
@@ -89,7 +108,25 @@ struct QueryBinder::Body {
       for (ExpressionPtr& e : window.partition_by) TM_TRY(visit(e));
       for (ExpressionPtr& e : window.order_by) TM_TRY(visit(e));
     }
+    for (SubqueryCall& call : queries) {
+      for (ExpressionPtr& e : call.values) TM_TRY(visit(e));
+    }
+    for (SetCall& call : found.sets) {
+      for (ExpressionPtr& e : call.args) TM_TRY(visit(e));
+    }
     return {};
+  }
+
+  // Runs the queries that were found, for the rows as they are now.
+  void apply_queries() {
+    FoundQueries calls = std::move(queries);
+    queries.clear();
+    std::vector<Expression*> users;
+    (void)for_each([&users](ExpressionPtr& e) -> SqlStatus {
+      users.push_back(e.get());
+      return {};
+    });
+    relation = apply(std::move(relation), std::move(calls), users);
   }
 };
 
@@ -139,7 +176,7 @@ QueryBinder::Bound QueryBinder::bind_values(const ast::Select& select) {
       return SqlError{
           sqlstate::kSyntaxError, "VALUES lists must all be the same length", row[0]->location + 1, {}, {}};
     }
-    ExpressionBinder binder(catalog_, params_, nothing, Clause::Values, nullptr);
+    ExpressionBinder binder = expressions(nothing, Clause::Values, nullptr, nullptr);
     std::vector<ExpressionPtr>& bound = out->rows.emplace_back();
     for (const ast::ExprPtr& cell : row) {
       TM_SQL_ASSIGN(ExpressionPtr value, binder.bind(*cell));
@@ -160,7 +197,7 @@ QueryBinder::Bound QueryBinder::bind_values(const ast::Select& select) {
     targets.expressions.push_back(make_column(static_cast<int>(i), out->columns[i].type));
   }
   RelationPtr relation = std::move(out);
-  TM_SQL_ASSIGN(std::vector<SortKey> order, bind_order(select, nothing, nullptr, targets));
+  TM_SQL_ASSIGN(std::vector<SortKey> order, bind_order(select, nothing, nullptr, nullptr, targets));
   if (!order.empty()) {
     relation = make_relation(RelationKind::Sort, std::move(relation));
     relation->order = std::move(order);
@@ -217,7 +254,7 @@ QueryBinder::Bound QueryBinder::bind_union(const ast::Select& select, UnknownLit
     targets.expressions.push_back(make_column(static_cast<int>(i), relation->columns[i].type));
   }
   const Scope nothing;
-  TM_SQL_ASSIGN(std::vector<SortKey> order, bind_order(select, nothing, nullptr, targets));
+  TM_SQL_ASSIGN(std::vector<SortKey> order, bind_order(select, nothing, nullptr, nullptr, targets));
   if (!order.empty()) {
     relation = make_relation(RelationKind::Sort, std::move(relation));
     relation->order = std::move(order);
@@ -226,10 +263,10 @@ QueryBinder::Bound QueryBinder::bind_union(const ast::Select& select, UnknownLit
 }
 
 Result<QueryBinder::Targets, SqlError> QueryBinder::bind_targets(const ast::Select& select,
-                                                                 const Scope& scope, FoundCalls& found,
+                                                                 const Scope& scope, Body& body,
                                                                  UnknownLiterals unknown) {
   Targets out;
-  ExpressionBinder binder(catalog_, params_, scope, Clause::Select, &found);
+  ExpressionBinder binder = expressions(scope, Clause::Select, &body.found, &body.queries);
   for (const ast::Target& target : select.targets) {
     const ast::Expr& expr = *target.expr;
     if (expr.kind == ast::ExprKind::Column && expr.flag) {
@@ -258,7 +295,8 @@ Result<QueryBinder::Targets, SqlError> QueryBinder::bind_targets(const ast::Sele
       continue;
     }
     TM_SQL_ASSIGN(ExpressionPtr bound, binder.bind(expr));
-    if (unknown == UnknownLiterals::Settle) {
+    const bool is_literal = bound->kind == ExpressionKind::Constant || bound->kind == ExpressionKind::Param;
+    if (unknown == UnknownLiterals::Settle || !is_literal) {
       TM_SQL_ASSIGN(bound, coercer_.settle(std::move(bound)));
     }
     out.names.push_back(output_name(target));
@@ -317,7 +355,7 @@ SqlStatus QueryBinder::bind_group_by(const ast::Select& select, const Scope& sco
                         {},
                         {}};
     } else {
-      ExpressionBinder binder(catalog_, params_, scope, Clause::GroupBy, nullptr);
+      ExpressionBinder binder = expressions(scope, Clause::GroupBy, nullptr, nullptr);
       TM_SQL_ASSIGN(group, binder.bind(*expr));
     }
     TM_SQL_ASSIGN(group, coercer_.settle(std::move(group)));
@@ -330,7 +368,8 @@ SqlStatus QueryBinder::bind_group_by(const ast::Select& select, const Scope& sco
 
 // Expressions over the input, as the targets are. A bare name is a column of the output first.
 Result<std::vector<SortKey>, SqlError> QueryBinder::bind_order(const ast::Select& select, const Scope& scope,
-                                                               FoundCalls* found, Targets& targets) {
+                                                               FoundCalls* found, FoundQueries* queries,
+                                                               Targets& targets) {
   std::vector<SortKey> out;
   for (const ast::OrderBy& item : select.order_by) {
     SortKey key{nullptr, item.descending, item.nulls_first};
@@ -355,7 +394,7 @@ Result<std::vector<SortKey>, SqlError> QueryBinder::bind_order(const ast::Select
       }
       key.expression = clone(*targets.expressions[output]);
     } else if (found == nullptr) {
-      ExpressionBinder binder(catalog_, params_, scope, Clause::OrderBy, nullptr);
+      ExpressionBinder binder = expressions(scope, Clause::OrderBy, nullptr, nullptr);
       auto bound = binder.bind(*item.expr);
       if (!bound.ok() && bound.error().state != sqlstate::kUndefinedColumn) return bound.error();
       if (!bound.ok() && item.expr->kind == ast::ExprKind::Column) return bound.error();
@@ -365,7 +404,7 @@ Result<std::vector<SortKey>, SqlError> QueryBinder::bind_order(const ast::Select
                       {},
                       "Name a column of the result, or wrap the union in a subquery."};
     } else {
-      ExpressionBinder binder(catalog_, params_, scope, Clause::OrderBy, found);
+      ExpressionBinder binder = expressions(scope, Clause::OrderBy, found, queries);
       TM_SQL_ASSIGN(key.expression, binder.bind(*item.expr));
       TM_SQL_ASSIGN(key.expression, coercer_.settle(std::move(key.expression)));
     }
@@ -389,6 +428,7 @@ SqlStatus QueryBinder::add_aggregates(Body& body, std::vector<ExpressionPtr> gro
   aggregate->aggregates = std::move(body.found.aggregates);
   aggregate->inputs.push_back(std::move(body.relation));
   body.relation = std::move(aggregate);
+  body.apply_queries();
   if (body.having != nullptr) {
     body.relation = make_relation(RelationKind::Filter, std::move(body.relation));
     body.relation->condition = std::move(body.having);
@@ -411,7 +451,7 @@ SqlStatus QueryBinder::add_windows(Body& body) {
   body.found.windows.clear();
   return body.for_each([&places](ExpressionPtr& e) -> SqlStatus {
     for_each_column(*e, [&places](int& index) {
-      if (index >= kWindowBase) index = places[index - kWindowBase];
+      if (index >= kWindowBase && index < kQueryBase) index = places[index - kWindowBase];
     });
     return {};
   });
@@ -443,27 +483,43 @@ SqlStatus QueryBinder::add_distinct(const ast::Select& select, Body& body) {
   return {};
 }
 
+// Functions of several rows in the select list: their rows are made last, before the order.
+SqlStatus QueryBinder::add_sets(Body& body) {
+  if (body.found.sets.empty()) return {};
+  SetCall call = std::move(body.found.sets[0]);
+  const int at = static_cast<int>(body.relation->columns.size());
+  for (ExpressionPtr& target : body.targets.expressions) {
+    for_each_column(*target, [at](int& index) {
+      if (index == kSetBase) index = at;
+    });
+  }
+  body.relation = expand(std::move(body.relation), std::move(call));
+  return {};
+}
+
 QueryBinder::Bound QueryBinder::bind_core(const ast::Select& select, UnknownLiterals unknown) {
   TM_SQL_ASSIGN(FromItem from, bind_from(select.from));
   const Scope scope = std::move(from.scope);
   Body body;
   body.relation = std::move(from.relation);
   TM_SQL_ASSIGN(body.targets,
-                bind_targets(select, scope, body.found, select.distinct ? UnknownLiterals::Settle : unknown));
+                bind_targets(select, scope, body, select.distinct ? UnknownLiterals::Settle : unknown));
   if (select.where != nullptr) {
-    ExpressionBinder binder(catalog_, params_, scope, Clause::Where, nullptr);
+    FoundQueries queries;
+    ExpressionBinder binder = expressions(scope, Clause::Where, nullptr, &queries);
     TM_SQL_ASSIGN(ExpressionPtr condition, binder.bind_boolean(*select.where, "WHERE"));
+    body.relation = apply(std::move(body.relation), std::move(queries), {condition.get()});
     body.relation = make_relation(RelationKind::Filter, std::move(body.relation));
     body.relation->condition = std::move(condition);
   }
   if (select.having != nullptr) {
-    ExpressionBinder binder(catalog_, params_, scope, Clause::Having, &body.found);
+    ExpressionBinder binder = expressions(scope, Clause::Having, &body.found, &body.queries);
     TM_SQL_ASSIGN(body.having, binder.bind_boolean(*select.having, "HAVING"));
   }
-  TM_SQL_ASSIGN(body.order, bind_order(select, scope, &body.found, body.targets));
+  TM_SQL_ASSIGN(body.order, bind_order(select, scope, &body.found, &body.queries, body.targets));
   for (const ast::ExprPtr& expr : select.distinct_on) {
     TM_SQL_ASSIGN(int output, find_output(*expr, body.targets, "DISTINCT ON"));
-    ExpressionBinder binder(catalog_, params_, scope, Clause::OrderBy, &body.found);
+    ExpressionBinder binder = expressions(scope, Clause::OrderBy, &body.found, &body.queries);
     ExpressionPtr bound;
     if (output >= 0) {
       bound = clone(*body.targets.expressions[output]);
@@ -477,6 +533,8 @@ QueryBinder::Bound QueryBinder::bind_core(const ast::Select& select, UnknownLite
   TM_TRY(bind_group_by(select, scope, body.targets, groups));
   if (!groups.empty() || !body.found.aggregates.empty() || body.having != nullptr) {
     TM_TRY(add_aggregates(body, std::move(groups)));
+  } else {
+    body.apply_queries();
   }
   if (!body.found.windows.empty()) TM_TRY(add_windows(body));
   TM_TRY(add_distinct(select, body));
@@ -501,6 +559,7 @@ QueryBinder::Bound QueryBinder::bind_core(const ast::Select& select, UnknownLite
     }
     order.push_back({make_column(static_cast<int>(at), type), key.descending, key.nulls_first});
   }
+  TM_TRY(add_sets(body));
   RelationPtr relation =
       project(std::move(body.relation), std::move(body.targets.expressions), body.targets.names);
   if (select.distinct) relation = make_relation(RelationKind::Distinct, std::move(relation));
@@ -521,7 +580,7 @@ QueryBinder::Bound QueryBinder::bind_core(const ast::Select& select, UnknownLite
 
 Result<ExpressionPtr, SqlError> QueryBinder::bind_count(const ast::Expr& expr, std::string_view clause) {
   const Scope nothing;
-  ExpressionBinder binder(catalog_, params_, nothing, Clause::Limit, nullptr);
+  ExpressionBinder binder = expressions(nothing, Clause::Limit, nullptr, nullptr);
   auto bound = binder.bind(expr);
   if (!bound.ok() && bound.error().state == sqlstate::kUndefinedColumn) {
     return SqlError{sqlstate::kInvalidColumnReference,

@@ -12,6 +12,7 @@
 #include "sql/catalog.h"
 #include "sql/expr/expression.h"
 #include "sql/expr/split.h"
+#include "sql/parse/ast.h"
 
 namespace tidemark::sql {
 
@@ -27,14 +28,41 @@ enum class RelationKind : uint8_t {
   Aggregate,  // columns are `expressions` (the groups) and then `aggregates`
   UnionAll,
   Distinct,
-  Sort,   // `order`
-  Limit,  // `limit`, `offset`
-  TopK,   // rows numbered within `expressions` (the groups) by `order`; the number is a column at the end;
-          // only the first `top_limit` if given
-  Split,  // a row per word of `expressions`: a text and what separates it; the word is a column at the end
+  Sort,    // `order`
+  Limit,   // `limit`, `offset`
+  Apply,   // `subquery` run for each row of the first input: the second input, with `slots` set to
+           // `expressions`; what comes of it is a column at the end
+  Expand,  // for each row, one per value of `set_function` of `expressions`, which is a column at the end
+  TopK,    // rows numbered within `expressions` (the groups) by `order`; the number is a column at the end;
+           // only the first `top_limit` if given
 };
 
 enum class RelationJoin : uint8_t { Inner, Left };
+
+// What Apply makes of the rows of its query. Any and All are of one boolean column.
+using ast::SubqueryUse;
+
+// Functions that give several rows.
+enum class SetFunction : uint8_t {
+  Series,       // generate_series(first, last)
+  Unnest,       // the elements of an array
+  ExpandArray,  // the elements of an array with their numbers, as rows
+  // The words of a text, by what separates them.
+  SplitByText,     // string_to_table(text, delimiter), unnest(string_to_array(text, delimiter))
+  SplitByPattern,  // regexp_split_to_table(text, pattern), the pattern a constant
+};
+
+// How the function splits; nothing: it does not.
+constexpr std::optional<SplitKind> split_kind_of(SetFunction function) {
+  switch (function) {
+    case SetFunction::SplitByText: return SplitKind::ByText;
+    case SetFunction::SplitByPattern: return SplitKind::ByPattern;
+    case SetFunction::Series:
+    case SetFunction::Unnest:
+    case SetFunction::ExpandArray: return std::nullopt;
+  }
+  TM_UNREACHABLE();
+}
 
 struct SortKey {
   ExpressionPtr expression;
@@ -61,10 +89,12 @@ struct Relation {
   std::vector<ExpressionPtr> expressions;
   RelationJoin join = RelationJoin::Inner;
   std::vector<AggregateCall> aggregates;
+  SubqueryUse subquery = SubqueryUse::Scalar;
+  std::vector<int> slots;  // Where the query finds the values: the index of Outer expressions.
+  SetFunction set_function = SetFunction::Series;
   std::vector<SortKey> order;
   ExpressionPtr limit, offset;
   std::optional<int64_t> top_limit;
-  SplitKind split = SplitKind::ByText;
   std::vector<std::vector<ExpressionPtr>> rows;
 };
 

@@ -6,6 +6,11 @@
 #include "sql/types/key_encoding.h"
 
 namespace tidemark::sql {
+namespace {
+
+constexpr size_t kTextBytesMax = 16 << 20;
+
+}  // namespace
 
 bool Accumulator::is_first(const Value& value) {
   std::string key;
@@ -41,6 +46,11 @@ Fault Accumulator::add(const AggregateCall& call, const Value& value, Arena& are
       if (extreme_.is_null() || compare_values(value, extreme_) == wanted) extreme_ = value.copy_into(arena);
       return kOk;
     }
+    case AggregateKind::StringAgg:
+      if (count_ > 1) text_ += call.separator;
+      text_ += value.as_bytes();
+      if (text_.size() > kTextBytesMax) return {sqlstate::kProgramLimitExceeded, "string_agg is too long"};
+      return kOk;
     case AggregateKind::BoolAnd:
     case AggregateKind::BoolOr: {
       const bool deciding = call.kind == AggregateKind::BoolOr;
@@ -59,6 +69,7 @@ Fault Accumulator::result(const AggregateCall& call, Arena& arena, Value& out) c
     case AggregateKind::Max:
     case AggregateKind::BoolAnd:
     case AggregateKind::BoolOr: out = extreme_; return kOk;
+    case AggregateKind::StringAgg: out = count_ == 0 ? Value() : Value::text(arena.copy(text_)); return kOk;
     case AggregateKind::Sum:
     case AggregateKind::Average: break;
   }

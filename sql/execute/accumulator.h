@@ -27,7 +27,8 @@ class Accumulator {
   int128_t integer_sum_ = 0;
   Numeric numeric_sum_;
   double double_sum_ = 0;
-  Value extreme_;  // Of min, max and booleans.
+  std::string text_;  // Of string_agg.
+  Value extreme_;     // Of min, max and booleans.
   std::set<std::string> seen_;
 };
 

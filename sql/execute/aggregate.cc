@@ -28,15 +28,16 @@ class AggregateOperator : public Operator {
 
   PullResult next(Batch& out) override {
     out.reset(relation_.columns.size());
-    while (!done_) {
+    if (!done_) {
       TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
       if (pull == Pull::Pending) return pull;
       if (pull == Pull::End) {
         done_ = true;
         if (relation_.expressions.empty() && states_.empty()) TM_TRY(add_group());
-        break;
+        return give(out);
       }
       for (size_t i = 0; i < batch_.row_count(); ++i) TM_TRY(take_row(batch_.row(i)));
+      return pull;  // No rows yet; the caller may have other things to do before it asks again.
     }
     return give(out);
   }

@@ -76,15 +76,13 @@ class JoinOperator : public Operator {
 
   PullResult next(Batch& out) override {
     out.reset(combined_.size());
-    while (!built_) {
+    if (!built_) {
       TM_SQL_ASSIGN(const Pull pull, right_->next(batch_));
       if (pull == Pull::Pending) return pull;
-      if (pull == Pull::End) {
-        built_ = true;
-        batch_.reset(0);
-        break;
-      }
-      TM_TRY(take_right());
+      built_ = pull == Pull::End;
+      if (!built_) TM_TRY(take_right());
+      batch_.reset(0);
+      return Pull::Rows;  // None yet.
     }
     if (left_at_ == batch_.row_count()) {
       TM_SQL_ASSIGN(const Pull pull, left_->next(batch_));
@@ -95,7 +93,8 @@ class JoinOperator : public Operator {
         return pull;
       }
     }
-    while (left_at_ < batch_.row_count() && !out.is_full()) TM_TRY(give_matches(out));
+    pairs_left_ = kPairsMax;
+    while (left_at_ < batch_.row_count() && has_room(out)) TM_TRY(give_matches(out));
     return Pull::Rows;
   }
 
@@ -154,10 +153,13 @@ class JoinOperator : public Operator {
     return !value.is_null() && value.as_bool();
   }
 
+  // One call looks at so many pairs: when few of them match, the caller gets its turn all the same.
+  bool has_room(const Batch& out) const { return !out.is_full() && pairs_left_ > 0; }
+
   // The matches of the present left row, as far as `out` has room.
   SqlStatus give_matches(Batch& out) {
     if (!probing_) TM_TRY(start_probe());
-    for (; match_at_ < match_count_ && !out.is_full(); ++match_at_) {
+    for (; match_at_ < match_count_ && has_room(out); ++match_at_, --pairs_left_) {
       const size_t row = matches_ != nullptr ? (*matches_)[match_at_] : match_at_;
       std::copy_n(rows_.row(row), right_width_, combined_.begin() + static_cast<ptrdiff_t>(left_width_));
       TM_SQL_ASSIGN(const bool pass, passes());
@@ -174,6 +176,8 @@ class JoinOperator : public Operator {
     ++left_at_;
     return {};
   }
+
+  static constexpr int kPairsMax = 1 << 16;
 
   OperatorPtr left_, right_;
   Context& context_;
@@ -196,6 +200,7 @@ class JoinOperator : public Operator {
   bool matched_ = false;
   const std::vector<size_t>* matches_ = nullptr;
   size_t match_at_ = 0, match_count_ = 0;
+  int pairs_left_ = 0;
 };
 
 }  // namespace

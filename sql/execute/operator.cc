@@ -205,50 +205,13 @@ class LimitOperator : public Operator {
   int64_t skip_ = 0;
 };
 
-class SplitOperator : public Operator {
- public:
-  SplitOperator(const Relation& relation, OperatorPtr input, Context& context)
-      : input_(std::move(input)),
-        program_(relation.expressions),
-        splitter_(relation.split, pattern_of(relation)),
-        evaluation_(context.evaluation()) {}
-
-  PullResult next(Batch& out) override {
-    TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
-    out.reset(batch_.width() + 1);
-    if (pull != Pull::Rows) return pull;
-    evaluation_.arena.reset();
-    for (size_t i = 0; i < batch_.row_count(); ++i) {
-      Value args[2];
-      TM_TRY(run(program_, evaluation_, batch_.row(i), args));
-      splitter_.split(args[0], args[1], words_);
-      for (std::string_view word : words_) {
-        Value* row = out.add_row();
-        std::copy_n(batch_.row(i), batch_.width(), row);
-        row[batch_.width()] = Value::text(word);
-      }
-    }
-    return Pull::Rows;
-  }
-
- private:
-  static const Value* pattern_of(const Relation& relation) {
-    return relation.split == SplitKind::ByPattern ? &relation.expressions[1]->constant.get() : nullptr;
-  }
-
-  OperatorPtr input_;
-  Program program_;
-  Splitter splitter_;
-  Evaluation evaluation_;
-  Batch batch_;
-  std::vector<std::string_view> words_;
-};
-
 }  // namespace
 
 Result<OperatorPtr, SqlError> make_operator(const Relation& relation, Context& context) {
   std::vector<OperatorPtr> inputs;
-  for (const RelationPtr& input : relation.inputs) {
+  const size_t input_count = relation.kind == RelationKind::Apply ? 1 : relation.inputs.size();
+  for (size_t i = 0; i < input_count; ++i) {
+    const RelationPtr& input = relation.inputs[i];
     TM_SQL_ASSIGN(OperatorPtr made, make_operator(*input, context));
     inputs.push_back(std::move(made));
   }
@@ -266,8 +229,8 @@ Result<OperatorPtr, SqlError> make_operator(const Relation& relation, Context& c
     case RelationKind::Aggregate: return make_aggregate(relation, std::move(inputs[0]), context);
     case RelationKind::Distinct: return make_distinct(relation, std::move(inputs[0]), context);
     case RelationKind::Sort: return make_sort(relation, std::move(inputs[0]), context);
-    case RelationKind::Split:
-      return OperatorPtr(std::make_unique<SplitOperator>(relation, std::move(inputs[0]), context));
+    case RelationKind::Apply: return make_apply(relation, std::move(inputs[0]), context);
+    case RelationKind::Expand: return make_expand(relation, std::move(inputs[0]), context);
     case RelationKind::TopK: return make_top_k(relation, std::move(inputs[0]), context);
   }
   TM_UNREACHABLE();

@@ -17,10 +17,13 @@ struct Context {
   RowSource& source;
   const ExecutionSettings& settings;
   size_t memory_bytes = 0;
+  // The values that queries in expressions are run for: Outer expressions. Never moves.
+  std::vector<Value> outer = {};
 
   Evaluation evaluation() const {
     Evaluation out;
     out.params = settings.params;
+    out.outer = outer;
     out.now_micros = settings.now_micros;
     out.random = Random(settings.random_seed);
     out.user = settings.user;
@@ -54,6 +57,9 @@ OperatorPtr make_join(const Relation& relation, OperatorPtr left, OperatorPtr ri
 OperatorPtr make_aggregate(const Relation& relation, OperatorPtr input, Context& context);
 OperatorPtr make_distinct(const Relation& relation, OperatorPtr input, Context& context);
 OperatorPtr make_sort(const Relation& relation, OperatorPtr input, Context& context);
+// Makes the operators of its query again for each row.
+OperatorPtr make_apply(const Relation& relation, OperatorPtr input, Context& context);
+OperatorPtr make_expand(const Relation& relation, OperatorPtr input, Context& context);
 OperatorPtr make_top_k(const Relation& relation, OperatorPtr input, Context& context);
 
 // Rows kept in memory: copies of what was added.

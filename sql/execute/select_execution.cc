@@ -1,8 +1,22 @@
 #include "sql/execute/select_execution.h"
 
+#include <algorithm>
+
 #include "sql/execute/operator.h"
 
 namespace tidemark::sql {
+
+namespace {
+
+// How many slots for outer values the queries in expressions need.
+size_t count_slots(const Relation& relation) {
+  size_t out = 0;
+  for (int slot : relation.slots) out = std::max(out, static_cast<size_t>(slot) + 1);
+  for (const RelationPtr& input : relation.inputs) out = std::max(out, count_slots(*input));
+  return out;
+}
+
+}  // namespace
 
 struct SelectExecution::State {
   ExecutionSettings settings;
@@ -19,6 +33,7 @@ Result<std::unique_ptr<SelectExecution>, SqlError> SelectExecution::start(const 
                                                                           ExecutionSettings settings) {
   std::unique_ptr<SelectExecution> out(new SelectExecution());
   out->state_ = std::make_unique<State>(std::move(settings), source);
+  out->state_->context.outer.resize(count_slots(relation));
   TM_SQL_ASSIGN(out->state_->root, execute::make_operator(relation, out->state_->context));
   return out;
 }

@@ -32,7 +32,7 @@ class SortingOperator : public Operator {
 
   PullResult next(Batch& out) override {
     out.reset(0);
-    while (!sorted_) {
+    if (!sorted_) {
       TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
       if (pull == Pull::Pending) return pull;
       if (pull == Pull::End) {
@@ -40,9 +40,10 @@ class SortingOperator : public Operator {
         std::stable_sort(keyed_.begin(), keyed_.end(),
                          [](const KeyedRow& a, const KeyedRow& b) { return a.key < b.key; });
         sorted_ = true;
-        break;
+        return give(out);
       }
       TM_TRY(take_batch());
+      return pull;  // No rows yet.
     }
     return give(out);
   }

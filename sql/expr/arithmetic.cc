@@ -56,6 +56,13 @@ Fault integer_arithmetic(Evaluation&, const Value* args, int, Value& out) {
   return kOk;
 }
 
+template <TypeKind K, bool And>
+Fault integer_bits(Evaluation&, const Value* args, int, Value& out) {
+  const int64_t a = args[0].as_int(), b = args[1].as_int();
+  out = Value::of_int(K, And ? a & b : a | b);
+  return kOk;
+}
+
 template <TypeKind K>
 Fault integer_negate(Evaluation&, const Value* args, int, Value& out) {
   using Type = typename IntegerOf<K>::Type;
@@ -208,6 +215,8 @@ void add_integer(std::vector<Function>& out) {
   out.push_back(Function::of("*", {K, K}, K, integer_arithmetic<K, Arithmetic::Multiply>));
   out.push_back(Function::of("/", {K, K}, K, integer_arithmetic<K, Arithmetic::Divide>));
   out.push_back(Function::of("%", {K, K}, K, integer_arithmetic<K, Arithmetic::Modulo>));
+  out.push_back(Function::of("&", {K, K}, K, integer_bits<K, true>));
+  out.push_back(Function::of("|", {K, K}, K, integer_bits<K, false>));
   out.push_back(Function::of("mod", {K, K}, K, integer_arithmetic<K, Arithmetic::Modulo>));
   out.push_back(Function::of("-", {K}, K, integer_negate<K>));
   out.push_back(Function::of("+", {K}, K, same));

@@ -30,6 +30,7 @@ class Describer {
         return e.index < static_cast<int>(columns_.size()) ? columns_[e.index]
                                                            : "#" + std::to_string(e.index);
       case ExpressionKind::Param: return "$" + std::to_string(e.index + 1);
+      case ExpressionKind::Outer: return "outer" + std::to_string(e.index + 1);
       case ExpressionKind::Call: return call(e);
       case ExpressionKind::Modifier: return describe(*e.args[0]) + "::" + type_name(e.type);
       case ExpressionKind::And: return "(" + list(e, " AND ") + ")";

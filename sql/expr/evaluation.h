@@ -20,6 +20,7 @@ namespace tidemark::sql {
 struct Evaluation {
   Arena arena;
   std::span<const Value> params;
+  std::span<const Value> outer;  // Of the rows that enclosing queries are at.
   // Of the statement: now() is the same throughout it.
   int64_t now_micros = 0;
   Random random{0};

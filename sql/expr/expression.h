@@ -21,6 +21,7 @@ enum class ExpressionKind : uint8_t {
   Constant,  // `constant`
   Column,    // `index` in the input row
   Param,     // `index` from 0
+  Outer,     // `index` among the values that a query is run for: see RelationKind::Apply
   Call,      // `function` of args
   Modifier,  // one arg, cut to `type`'s modifier by the rules of `context`
   And,

@@ -34,6 +34,8 @@ struct Function {
   Volatility volatility = Volatility::Immutable;
   bool variadic = false;  // Takes any more arguments of any type, given as text.
   std::string_view hint = {};
+  // A query of one value instead of `call`, its arguments as $1, $2, ...: what catalog tables answer.
+  std::string_view body = {};
 
   static Function of(std::string_view name, std::initializer_list<TypeKind> args, TypeKind result,
                      ScalarCall call) {
@@ -79,6 +81,9 @@ std::vector<Function> pattern_functions();
 std::vector<Function> datetime_functions();
 std::vector<Function> json_functions();
 std::vector<Function> session_functions();
+std::vector<Function> array_functions();
+std::vector<Function> regex_functions();
+std::vector<Function> catalog_functions();
 std::vector<Function> cast_functions();
 
 }  // namespace tidemark::sql

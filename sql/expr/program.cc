@@ -27,6 +27,9 @@ class ProgramCompiler {
       case ExpressionKind::Param:
         emit({.code = Code::Param, .target = target, .source = static_cast<uint32_t>(e.index)});
         return;
+      case ExpressionKind::Outer:
+        emit({.code = Code::Outer, .target = target, .source = static_cast<uint32_t>(e.index)});
+        return;
       case ExpressionKind::Call:
         compile_args(e, target);
         emit({.code = e.function->strict ? Code::Call : Code::CallNullable,
@@ -258,6 +261,7 @@ Fault Program::step(Evaluation& evaluation, const RowInput& row, const Instructi
     case Code::Column: *target = row.get(static_cast<int>(in.source)); return kOk;
     case Code::Constant: *target = constants_[in.source].get(); return kOk;
     case Code::Param: *target = evaluation.params[in.source]; return kOk;
+    case Code::Outer: *target = evaluation.outer[in.source]; return kOk;
     case Code::Copy: *target = registers[in.source]; return kOk;
     case Code::Call:
       if (has_null(target, in.count)) {

@@ -61,6 +61,7 @@ class Program {
     Column,
     Constant,
     Param,
+    Outer,
     Copy,
     Call,
     CallNullable,

@@ -266,12 +266,14 @@ void Connection::on_parse(WireReader body) {
   std::string text(body.string());
   int16_t count = body.int16();
   std::vector<TypeKind> parameters;
+  std::vector<uint32_t> oids;
   for (int16_t i = 0; i < count && body.ok(); ++i) {
     auto oid = static_cast<uint32_t>(body.int32());
     std::optional<TypeKind> kind = oid == 0 ? TypeKind::Unknown : type_of_oid(oid);
     if (!kind)
       return fail({"42704", "type with OID " + std::to_string(oid) + " is not supported", 0, {}, {}});
     parameters.push_back(*kind);
+    oids.push_back(oid);
   }
   if (!body.ok() || count < 0) return fail_protocol("Parse");
   if (!name.empty() && statements_.contains(name)) {
@@ -282,7 +284,8 @@ void Connection::on_parse(WireReader body) {
   }
   auto statement = session_->prepare(text, parameters);
   if (!statement.ok()) return fail(statement.error(), text);
-  statements_.insert_or_assign(std::move(name), Named{std::move(statement).value(), std::move(text)});
+  statements_.insert_or_assign(std::move(name),
+                               Named{std::move(statement).value(), std::move(text), std::move(oids)});
   writer_.plain('1');
 }
 
@@ -344,7 +347,7 @@ void Connection::on_describe(WireReader body) {
       return fail({"26000", "prepared statement \"" + std::string(name) + "\" does not exist", 0, {}, {}});
     }
     statement = it->second.statement.get();
-    writer_.parameter_description(statement->parameters());
+    writer_.parameter_description(statement->parameters(), it->second.parameter_oids);
   } else {
     auto it = portals_.find(name);
     if (it == portals_.end())

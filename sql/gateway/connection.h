@@ -67,6 +67,7 @@ class Connection : private ResultSink {
   struct Named {
     std::shared_ptr<const PreparedStatement> statement;
     std::string text;
+    std::vector<uint32_t> parameter_oids;  // As the client gave them; 0 or missing: not given.
   };
 
   void process();

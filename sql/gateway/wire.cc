@@ -171,10 +171,14 @@ void WireWriter::command_complete(std::string_view tag) {
   end(at);
 }
 
-void WireWriter::parameter_description(std::span<const TypeKind> parameters) {
+void WireWriter::parameter_description(std::span<const TypeKind> parameters,
+                                       std::span<const uint32_t> given_oids) {
   size_t at = begin('t');
   int16(static_cast<int>(parameters.size()));
-  for (TypeKind kind : parameters) int32(type_oid(kind));
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const bool is_given = i < given_oids.size() && given_oids[i] != 0;
+    int32(is_given ? given_oids[i] : type_oid(parameters[i]));
+  }
   end(at);
 }
 

@@ -57,7 +57,8 @@ class WireWriter {
   void row_description(std::span<const ResultColumn> columns, std::span<const ValueFormat> formats);
   void data_row(std::span<const Value> values, std::span<const ValueFormat> formats);
   void command_complete(std::string_view tag);
-  void parameter_description(std::span<const TypeKind> parameters);
+  // A type that the client gave is told as it was given: varchar is not text to all of them.
+  void parameter_description(std::span<const TypeKind> parameters, std::span<const uint32_t> given_oids);
   void copy_in_response(size_t columns);
   // Messages that are only their type: '1' ParseComplete, '2' BindComplete, '3' CloseComplete, 'n' NoData,
   // 's' PortalSuspended, 'I' EmptyQueryResponse.

@@ -58,10 +58,18 @@ enum class ExprKind : uint8_t {
   NullIf,
   Greatest,
   Least,
-  Cast,      // one arg to `type`
-  Function,  // `names`, args, and `call`
-  Default,   // the keyword, in VALUES and SET
+  Cast,       // one arg to `type`
+  Function,   // `names`, args, and `call`
+  Subquery,   // `query`, used as `use`; Any and All: the arg is compared by the operator `text`
+  AnyArray,   // two args compared by the operator `text`: with any element; `flag`: with all
+  Array,      // args
+  Subscript,  // args: an array and a number
+  Field,      // one arg, a row; `text` is the field
+  Default,    // the keyword, in VALUES and SET
 };
+
+// What is made of the rows of a query in an expression.
+enum class SubqueryUse : uint8_t { Scalar, Exists, Any, All, Array };
 
 struct Expr;
 
@@ -83,6 +91,8 @@ struct Expr {
   std::vector<ExprPtr> args;
   TypeName type;
   std::unique_ptr<Call> call;
+  SelectPtr query;
+  SubqueryUse use = SubqueryUse::Scalar;
 };
 
 struct TableName {

@@ -86,13 +86,18 @@ void unfold_escape(Expr& like) {
 
 ExprResult any_of_array(const PgQuery__AExpr& source, int depth) {
   const bool is_all = source.kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP_ALL;
-  const std::string op = name_of(source.name[0]);
-  if (source.rexpr->node_case != PG_QUERY__NODE__NODE_A_ARRAY_EXPR || (is_all ? op != "<>" : op != "=")) {
-    return unsupported("ANY and ALL of arrays", source.location,
-                       "Write IN (value, ...) or NOT IN (value, ...).");
+  const std::string op = name_of(source.name[source.n_name - 1]);
+  if (is_all ? op != "<>" : op != "=") {
+    return unsupported(op + (is_all ? " ALL" : " ANY") + " of an array", source.location,
+                       "= ANY and <> ALL are supported.");
   }
   ExprPtr out = make(ExprKind::In, source.location);
   out->flag = is_all;
+  if (source.rexpr->node_case != PG_QUERY__NODE__NODE_A_ARRAY_EXPR) {
+    out->kind = ExprKind::AnyArray;
+    out->text = op;
+    return with_operands(std::move(out), source, depth);
+  }
   TM_SQL_ASSIGN(ExprPtr left, expression(source.lexpr, depth));
   out->args.push_back(std::move(left));
   TM_SQL_ASSIGN(std::vector<ExprPtr> items, expressions(source.rexpr->a_array_expr->elements,
@@ -243,6 +248,52 @@ ExprResult boolean(const PgQuery__BoolExpr& source, int depth) {
   return with_args(kind, source.location, source.args, source.n_args, depth);
 }
 
+ExprResult sub_link(const PgQuery__SubLink& source, int depth) {
+  ExprPtr out = make(ExprKind::Subquery, source.location);
+  switch (source.sub_link_type) {
+    case PG_QUERY__SUB_LINK_TYPE__EXPR_SUBLINK: out->use = ast::SubqueryUse::Scalar; break;
+    case PG_QUERY__SUB_LINK_TYPE__EXISTS_SUBLINK: out->use = ast::SubqueryUse::Exists; break;
+    case PG_QUERY__SUB_LINK_TYPE__ARRAY_SUBLINK: out->use = ast::SubqueryUse::Array; break;
+    case PG_QUERY__SUB_LINK_TYPE__ANY_SUBLINK: out->use = ast::SubqueryUse::Any; break;
+    case PG_QUERY__SUB_LINK_TYPE__ALL_SUBLINK: out->use = ast::SubqueryUse::All; break;
+    default: return unsupported("a subquery of several columns in an expression", source.location);
+  }
+  if (source.testexpr != nullptr) {
+    // x IN (SELECT ...) comes without an operator.
+    out->text = source.n_oper_name > 0 ? name_of(source.oper_name[source.n_oper_name - 1]) : "=";
+    TM_SQL_ASSIGN(ExprPtr tested, expression(source.testexpr, depth));
+    out->args.push_back(std::move(tested));
+  }
+  TM_SQL_ASSIGN(out->query, select(source.subselect->select_stmt, depth));
+  return out;
+}
+
+// x[i], (x).field, and chains of them.
+ExprResult indirection(const PgQuery__AIndirection& source, int depth) {
+  TM_SQL_ASSIGN(ExprPtr out, expression(source.arg, depth));
+  for (size_t i = 0; i < source.n_indirection; ++i) {
+    const PgQuery__Node& step = *source.indirection[i];
+    const int location = out->location;
+    if (++depth > kDepthMax)
+      return SqlError{sqlstate::kStatementTooComplex, "statement is nested too deeply", 0, {}, {}};
+    ExprPtr next;
+    if (step.node_case == PG_QUERY__NODE__NODE_A_INDICES && !step.a_indices->is_slice) {
+      next = make(ExprKind::Subscript, location);
+      next->args.push_back(std::move(out));
+      TM_SQL_ASSIGN(ExprPtr index, expression(step.a_indices->uidx, depth));
+      next->args.push_back(std::move(index));
+    } else if (step.node_case == PG_QUERY__NODE__NODE_STRING) {
+      next = make(ExprKind::Field, location);
+      next->text = name_of(&step);
+      next->args.push_back(std::move(out));
+    } else {
+      return unsupported("this way to take a part of a value", location);
+    }
+    out = std::move(next);
+  }
+  return out;
+}
+
 ExprResult null_test(const PgQuery__NullTest& source, int depth) {
   ExprPtr out = make(ExprKind::IsNull, source.location);
   out->flag = source.nulltesttype == PG_QUERY__NULL_TEST_TYPE__IS_NOT_NULL;
@@ -342,9 +393,11 @@ ExprResult expression(const PgQuery__Node* node, int depth) {
       return unsupported("collation \"" + name + "\"", collate.location,
                          "Text is ordered by collation \"C\".");
     }
-    case PG_QUERY__NODE__NODE_SUB_LINK:
-      return unsupported("a subquery in an expression", node->sub_link->location, "Write a join in FROM.");
-    case PG_QUERY__NODE__NODE_A_ARRAY_EXPR: return unsupported("an array", node->a_array_expr->location);
+    case PG_QUERY__NODE__NODE_SUB_LINK: return sub_link(*node->sub_link, depth);
+    case PG_QUERY__NODE__NODE_A_INDIRECTION: return indirection(*node->a_indirection, depth);
+    case PG_QUERY__NODE__NODE_A_ARRAY_EXPR:
+      return with_args(ExprKind::Array, node->a_array_expr->location, node->a_array_expr->elements,
+                       node->a_array_expr->n_elements, depth);
     case PG_QUERY__NODE__NODE_ROW_EXPR: return unsupported("a row constructor", node->row_expr->location);
     case PG_QUERY__NODE__NODE_GROUPING_SET:
       return unsupported("GROUPING SETS, CUBE and ROLLUP", node->grouping_set->location, "Write UNION ALL.");

@@ -12,6 +12,7 @@ void take_alias(const PgQuery__Alias* alias, ast::From& out) {
 }
 
 FromResult from_item(const PgQuery__Node* node, int depth);
+FromResult from_function(const PgQuery__RangeFunction& source, int depth);
 
 FromResult from_join(const PgQuery__JoinExpr& join, int depth) {
   auto out = std::make_unique<ast::From>();
@@ -32,21 +33,6 @@ FromResult from_join(const PgQuery__JoinExpr& join, int depth) {
   } else if (out->using_columns.empty()) {
     out->join = ast::JoinKind::Cross;
   }
-  return out;
-}
-
-// A list of one function with an empty list of columns.
-FromResult from_function(const PgQuery__RangeFunction& source, int depth) {
-  const bool single =
-      !source.ordinality && !source.is_rowsfrom && source.n_functions == 1 && source.n_coldeflist == 0 &&
-      source.functions[0]->node_case == PG_QUERY__NODE__NODE_LIST && source.functions[0]->list->n_items > 0;
-  if (!single)
-    return unsupported("this form of a function in FROM", -1, "Write FROM table, function(...) AS name.");
-  auto out = std::make_unique<ast::From>();
-  out->kind = ast::FromKind::Function;
-  take_alias(source.alias, *out);
-  TM_SQL_ASSIGN(out->function, expression(source.functions[0]->list->items[0], depth));
-  out->location = out->function->location;
   return out;
 }
 
@@ -72,6 +58,22 @@ FromResult from_item(const PgQuery__Node* node, int depth) {
     case PG_QUERY__NODE__NODE_RANGE_FUNCTION: return from_function(*node->range_function, depth);
     default: return unsupported("this item in FROM", -1);
   }
+}
+
+// A function in FROM: one, without WITH ORDINALITY.
+FromResult from_function(const PgQuery__RangeFunction& source, int depth) {
+  auto out = std::make_unique<ast::From>();
+  out->kind = ast::FromKind::Function;
+  take_alias(source.alias, *out);
+  if (source.ordinality) return unsupported("WITH ORDINALITY", -1);
+  if (source.is_rowsfrom || source.n_functions != 1 || source.n_coldeflist > 0) {
+    return unsupported("ROWS FROM", -1);
+  }
+  const PgQuery__List& parts = *source.functions[0]->list;
+  TM_SQL_ASSIGN(out->function, expression(parts.items[0], depth));
+  out->location = out->function->location;
+  if (out->function->kind != ast::ExprKind::Function) return unsupported("this item in FROM", out->location);
+  return out;
 }
 
 SqlStatus take_with(const PgQuery__WithClause& with, int depth, ast::Select& out) {

@@ -20,7 +20,8 @@ class CatalogPlans::CatalogThen : public Catalog {
     for (TableId id : named->second) {
       const Known& known = *plans_.find(id);
       const bool alive = known.created < version_ && (known.dropped == 0 || known.dropped >= version_);
-      if (alive) return schema_of(*known.table);
+      const bool beside = known.is_replacement && (known.filled == 0 || known.filled >= version_);
+      if (alive && !beside) return schema_of(*known.table);
     }
     return nullptr;
   }
@@ -53,6 +54,7 @@ void CatalogPlans::update(const pb::Catalog& catalog, std::vector<std::string>& 
       added.push_back(&definition);
     } else {
       known_[definition.id()].dropped = definition.dropped();
+      known_[definition.id()].filled = definition.filled();
     }
   }
   // Ids grow: what a view is made from comes before it.
@@ -65,6 +67,8 @@ void CatalogPlans::add(const pb::TableDefinition& definition, std::vector<std::s
   Known& known = known_[definition.id()];
   known.created = definition.created();
   known.dropped = definition.dropped();
+  known.filled = definition.filled();
+  known.is_replacement = definition.replaces() != 0;
   if (definition.kind() == pb::VIEW) {
     add_view(definition, failures);
   } else if (Result<StoredTablePtr> table = stored_table(definition); table.ok()) {

@@ -40,9 +40,10 @@ class CatalogPlans {
  private:
   class CatalogThen;
   struct Known {
-    StoredTablePtr table;                  // Null: not known.
-    std::shared_ptr<const ViewPlan> view;  // Of views.
-    uint64_t created = 0, dropped = 0;
+    StoredTablePtr table;                           // Null: not known.
+    std::shared_ptr<const ViewPlan> view;           // Of views.
+    uint64_t created = 0, filled = 0, dropped = 0;  // Versions of the catalog. 0: not yet.
+    bool is_replacement = false;                    // It has the name of another until it is filled.
   };
 
   const Known* find(TableId id) const;

@@ -111,6 +111,9 @@ SqlStatus ViewPlanner::add_aggregate(const AggregateCall& call_, Sums& sums, Exp
                   call_.location);
   }
   switch (call_.kind) {
+    case AggregateKind::StringAgg:
+      return refuse("string_agg is not kept by materialized views",
+                    "Use it in queries of the view: SELECT string_agg(...) FROM view.", call_.location);
     case AggregateKind::CountRows:
       if (filter == nullptr && !sums.pinned) {
         read = column(sums.first - 1);

@@ -129,8 +129,10 @@ ViewPlanner::BoundStreams ViewPlanner::streams_of(const Relation& relation, cons
     case RelationKind::Project: return project(relation, needed);
     case RelationKind::Join: return join(relation, needed);
     case RelationKind::UnionAll: return union_all(relation, needed);
-    case RelationKind::Split: return split(relation, needed);
     case RelationKind::Sort: return streams_of(*relation.inputs[0], needed);  // A view has no order.
+    case RelationKind::Apply:
+      return refuse("a subquery in an expression is not kept by materialized views", "Write a join in FROM.");
+    case RelationKind::Expand: return split(relation, needed);
     case RelationKind::Values:
       return refuse("a materialized view needs a table to follow", "Select from a table or another view.");
     case RelationKind::Aggregate:
@@ -201,13 +203,18 @@ ViewPlanner::BoundStreams ViewPlanner::filter(const Relation& relation, const Ne
 
 // A row per word: found by the word, and told from others by the row that has it.
 ViewPlanner::BoundStreams ViewPlanner::split(const Relation& relation, const Needed& needed) {
+  const std::optional<SplitKind> kind = split_kind_of(relation.set_function);
+  if (!kind) {
+    return refuse("this function of several rows is not kept by materialized views",
+                  "Those that are: string_to_table, unnest(string_to_array(...)), regexp_split_to_table.");
+  }
   Needed below(needed.begin(), needed.end() - 1);
   for (const ExpressionPtr& expression : relation.expressions) {
     for_each_column(std::as_const(*expression),
                     [&](int column) { below[static_cast<size_t>(column)] = true; });
   }
   TM_SQL_ASSIGN(Stream stream, simple_stream(*relation.inputs[0], below));
-  stream.split.kind = relation.split;
+  stream.split.kind = *kind;
   stream.split.text = substitute(*relation.expressions[0], stream.columns);
   stream.split.delimiter = substitute(*relation.expressions[1], stream.columns);
   const int width = stored_width(stream.table);

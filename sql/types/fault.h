@@ -22,6 +22,7 @@ inline constexpr const char* kInvalidArgumentForPower = "2201F";
 inline constexpr const char* kInvalidRowCountInLimit = "2201W";
 inline constexpr const char* kInvalidRowCountInOffset = "2201X";
 inline constexpr const char* kInvalidEscapeSequence = "22025";
+inline constexpr const char* kInvalidRegularExpression = "2201B";
 inline constexpr const char* kCharacterNotInRepertoire = "22021";
 inline constexpr const char* kInvalidParameterValue = "22023";
 inline constexpr const char* kInvalidTextRepresentation = "22P02";

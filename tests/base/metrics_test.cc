@@ -72,6 +72,25 @@ TEST(Metrics, AnAddressInUseIsRefused) {
   EXPECT_THAT(refused.error().message, HasSubstr(address));
 }
 
+TEST(Metrics, LabelsOfARoleAreAdded) {
+  PrometheusMetrics metrics;
+  LabelledMetrics labelled(metrics, {{"name", "n1"}});
+  labelled.gauge({"g", "help", {{"kind", "a"}}}).set(1);
+  labelled.counter({"c_total", "help"}).add(2);
+  labelled.histogram({"h", "help"}, {1}).observe(3);
+  const std::string text = metrics.text();
+  EXPECT_THAT(text, HasSubstr("g{kind=\"a\",name=\"n1\"} 1"));
+  EXPECT_THAT(text, HasSubstr("c_total{name=\"n1\"} 2"));
+  EXPECT_THAT(text, HasSubstr("h_count{name=\"n1\"} 1"));
+}
+
+TEST(Metrics, AFollowedCounterGoesOnWhenItsTotalBeginsAnew) {
+  PrometheusMetrics metrics;
+  FollowedCounter counter(metrics.counter({"c_total", "help"}));
+  for (uint64_t total : {3, 5, 5, 2, 4}) counter.follow(total);
+  EXPECT_THAT(metrics.text(), HasSubstr("c_total 9"));
+}
+
 TEST(Metrics, NoMetricsTakeEverything) {
   no_metrics().counter({"a", "b"}).add(1);
   no_metrics().gauge({"a", "b"}).set(1);

@@ -156,5 +156,18 @@ TEST(Units, NonsenseIsRefused) {
     EXPECT_FALSE(parse_size(text).ok()) << text;
 }
 
+TEST_F(SettingsTest, AnExampleFileNamesEverySettingAndChangesNothing) {
+  const std::string example = settings_.example_file();
+  for (const char* line :
+       {"# addresses\nzookeeper = [\"a:1\"]\n", "[node]\n", "listen = \"127.0.0.1\"\n", "port = 7000\n",
+        "tick = \"250ms\"\n", "[cache]\n", "size = \"64MB\"\n", "fill = 0.75\n", "on = true\n"})
+    EXPECT_THAT(example, HasSubstr(line));
+  EXPECT_EQ(refusal_of_file(example), "");
+  EXPECT_EQ(settings_.example_file(), example);
+  EXPECT_EQ(size_.value, 64'000'000u);
+  ASSERT_TRUE(parse({"--print-config"}).ok());
+  EXPECT_TRUE(parse({"--print-config"})->print_config);
+}
+
 }  // namespace
 }  // namespace tidemark

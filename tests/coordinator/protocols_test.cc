@@ -222,7 +222,7 @@ const std::vector<Protocol>& protocols() {
        [](FakeCluster& c) { return live_region_with(c.facts(), 0)->floor() > 0; }},
 
       {"CreateView",
-       {StepKind::BeginViews},
+       {StepKind::BeginViews, StepKind::FillViews},
        [](FakeCluster& c) {
          pb::CatalogRequest request;
          *request.add_create() = table(1, "t", pb::MANAGED);
@@ -231,7 +231,8 @@ const std::vector<Protocol>& protocols() {
        },
        [](FakeCluster& c) {
          auto catalog = c.facts().catalog;
-         return catalog.tables_size() == 2 && catalog.tables(1).begun() == 2;
+         return catalog.tables_size() == 2 && catalog.tables(1).begun() == 2 &&
+                catalog.tables(1).filled() == 3;
        }},
 
       {"Rebalance",

@@ -104,6 +104,38 @@ TEST(NextStep, ALogIsCutToWhatEveryReplicaAndEveryLaneHasLeftBehind) {  // Rule 
   EXPECT_EQ(cluster.next()->after.map.regions(0).floor(), 700u);
 }
 
+TEST(NextStep, AViewIsFilledWhenEveryRegionHasCommittedPastItsPages) {
+  Small cluster;
+  pb::Catalog& catalog = cluster.facts.catalog;
+  catalog.set_version(4);
+  for (uint32_t id : {1u, 2u, 3u}) {
+    pb::TableDefinition& view = *catalog.add_tables();
+    view.set_id(id);
+    view.set_kind(id == 2 ? pb::AUXILIARY : pb::VIEW);
+    if (id == 2) view.set_view(1);
+    view.set_begun(id == 3 ? 4 : 2);
+    if (id == 1) view.set_filled(3);
+    if (id == 3) view.set_replaces(1);
+  }
+  cluster.report("n1").set_catalog_version(3);
+  EXPECT_FALSE(cluster.next()) << "the region has not heard that the view has begun";
+  cluster.report("n1").set_catalog_version(4);
+  cluster.report("n1").add_backfilling(3);
+  EXPECT_FALSE(cluster.next()) << "its pages are under way";
+  cluster.report("n1").clear_backfilling();
+  auto step = cluster.next();
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->kind, StepKind::FillViews);
+  EXPECT_EQ(step->after.catalog.version(), 5u);
+  EXPECT_EQ(step->after.catalog.tables(2).filled(), 5u);
+  // The one that it replaces goes in the same version, with what belongs to it.
+  EXPECT_EQ(step->after.catalog.tables(0).dropped(), 5u);
+  EXPECT_EQ(step->after.catalog.tables(1).dropped(), 5u);
+  EXPECT_EQ(step->after.catalog.tables(2).dropped(), 0u);
+  cluster.facts = step->after;
+  EXPECT_FALSE(cluster.next());
+}
+
 TEST(NextStep, OnlyAStandbyThatCanOpenTheRegionIsPromoted) {
   Small cluster;
   cluster.observed.nodes.erase("n1");
@@ -120,6 +152,18 @@ TEST(NextStep, OnlyAStandbyThatCanOpenTheRegionIsPromoted) {
   EXPECT_EQ(cluster.next()->after.map.version(), 2u);
   cluster.report("n2").set_lost(true);
   EXPECT_STREQ(kinds(), "notice-node-death");
+}
+
+TEST(NextStep, AReplicaOnANodeThatIsAwayForAMomentStays) {
+  Small cluster;
+  cluster.observed.nodes.erase("n2");
+  cluster.observed.now = Micros{1'000'000};
+  cluster.observed.nodes_absent_since["n2"] = Micros{0};
+  for (auto step = cluster.next(); step; step = cluster.next()) {
+    EXPECT_NE(step->kind, StepKind::RemoveReplica) << step->what;
+    cluster.facts = step->after;
+  }
+  EXPECT_EQ(cluster.facts.map.regions(0).replicas_size(), 2);
 }
 
 TEST(NextStep, AViewBeginsOnlyWhenEveryRegionKnowsIt) {
@@ -164,6 +208,28 @@ TEST(NextStep, ASealedSplitIsRolledForwardEvenIfItWasToBeUndone) {
   cluster.report("n2").set_sealed(0);
   cluster.report("n1").set_fence_version(5);
   EXPECT_EQ(cluster.next()->kind, StepKind::CancelChange);
+}
+
+// Nobody sends the checkpoint of a sealed region: a standby that waits for one can not build its children.
+TEST(NextStep, ChildrenAreBornOnlyWhereTheirParentIs) {
+  Small cluster;
+  auto& change = *cluster.facts.map.add_changes();
+  change.set_id(1);
+  change.add_parents(1);
+  change.set_phase(Phase::SPLIT_SEAL);
+  change.add_children()->set_region(2);
+  cluster.facts.map.mutable_regions(0)->mutable_replicas(1)->set_joined(4);
+  cluster.report("n1").set_sealed(1);
+  cluster.observed.statuses[1].erase("n2");
+  EXPECT_FALSE(cluster.next()) << "n2 is alive, and has not said what it has";
+  cluster.report("n2").set_has_checkpoint(false);
+  cluster.report("n2").set_joined(4);
+  cluster.observed.statuses[1]["n2"].set_has_checkpoint(false);
+  ASSERT_TRUE(cluster.next());
+  EXPECT_EQ(cluster.next()->after.map.regions(1).replicas_size(), 1);
+  EXPECT_EQ(cluster.next()->after.map.regions(1).owner(), "n1");
+  cluster.observed.statuses[1]["n2"].set_has_checkpoint(true);
+  EXPECT_EQ(cluster.next()->after.map.regions(1).replicas_size(), 2);
 }
 
 TEST(RingPlanner, MovesAreExactlyTheDifference) {

@@ -30,6 +30,9 @@ HEADERS = {
 }
 KIND_OF_HEADER = {header: kind for kind, headers in HEADERS.items() for header in headers.split()}
 
+# Folders that share nothing with the rest of the project, and what they may include of it all the same.
+ALONE = {"hashring": (), "verify": ("base",)}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -65,12 +68,14 @@ class Checker:
             return None
         return path.relative_to(self.source)
 
-    def of_hashring(self, obj, dependencies):
+    def of_alone(self, folder, may_include, obj, dependencies):
+        """A folder that includes nothing of the project but itself and what it may."""
+        allowed = [self.source / name for name in (folder, *may_include)]
         for dependency in dependencies:
             path = self.resolved(dependency)
             inside = path.is_relative_to(self.source) or path.is_relative_to(self.build)
-            if inside and not path.is_relative_to(self.source / "hashring"):
-                yield f"{obj}: hashring includes {dependency}; it may include nothing of the project"
+            if inside and not any(path.is_relative_to(name) for name in allowed):
+                yield f"{obj}: {folder} includes {dependency}; of the project it may include {may_include or 'nothing'}"
 
     def of_core(self, obj, dependencies):
         for name, pattern in LIBRARIES.items():
@@ -96,8 +101,9 @@ class Checker:
         """Sorted, each once. `core_objects` must all be built."""
         found = set()
         for obj, dependencies in deps.items():
-            if obj.startswith("hashring/"):
-                found.update(self.of_hashring(obj, dependencies))
+            folder = obj.split("/")[0]
+            if folder in ALONE:
+                found.update(self.of_alone(folder, ALONE[folder], obj, dependencies))
         for obj in core_objects:
             if obj not in deps:
                 found.add(f"{obj}: not built, so not checked; build first")

@@ -37,6 +37,12 @@ class CheckerTest(unittest.TestCase):
     def test_hashring_that_includes_generated_code_fails(self):
         self.assertEqual(len(self.violations("hashring/ring.cc.o", str(self.build / "proto/log.pb.h"))), 1)
 
+    def test_verify_may_include_base_and_nothing_else_of_the_project(self):
+        self.write("verify/decimal.h", "#pragma once\n")
+        self.write("sql/numeric.h", "#pragma once\n")
+        self.assertEqual(self.violations("verify/decimal.cc.o", "verify/decimal.h", "base/types.h"), [])
+        self.assertEqual(len(self.violations("verify/decimal.cc.o", "sql/numeric.h")), 1)
+
     def test_core_that_includes_a_library_of_drivers_fails_however_deep(self):
         for header in ("asio.hpp", "asio/post.hpp", "zookeeper/zookeeper.h", "librdkafka/rdkafka.h", "rocksdb/db.h"):
             with self.subTest(header):

@@ -171,6 +171,17 @@ TEST_F(ConnectionTest, ParametersAndResultsAreTextOrBinary) {
   EXPECT_NE(last_error.find("22P02"), std::string::npos);
 }
 
+TEST_F(ConnectionTest, ATypeThatTheClientGaveIsToldAsItWasGiven) {
+  constexpr int32_t kVarchar = 1043, kBigInt = 20;
+  start();
+  feed(message('P', zero_ended("v") + zero_ended("echo") + int16(1) + int32(kVarchar)) +
+       message('D', "S" + zero_ended("v")));
+  EXPECT_NE(output.find(message('t', int16(1) + int32(kVarchar))), std::string::npos);
+  types();
+  feed(parse("w", "echo") + message('D', "S" + zero_ended("w")));
+  EXPECT_NE(output.find(message('t', int16(1) + int32(kBigInt))), std::string::npos);
+}
+
 TEST_F(ConnectionTest, UnknownNamesAreRefused) {
   start();
   feed(bind("", "none") + kSync + execute("none") + kSync + message('D', "S" + zero_ended("none")) + kSync);

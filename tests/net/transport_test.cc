@@ -268,5 +268,24 @@ TEST(LocalNetwork, DeliversInOrderAndTellsOfTheGone) {
   loop_a.run([&] { a.reset(); });
 }
 
+TEST(LocalNetwork, WhoeverSendsToItselfCanGo) {
+  LocalNetwork network;
+  AsioLoop loop("loop");
+  for (int round = 0; round < 100; ++round) {
+    Inbox a_inbox, z_inbox;
+    loop.run([&] {
+      auto a = network.connect(Address{"a"}, loop);
+      auto m = network.connect(Address{"m"}, loop);
+      auto z = network.connect(Address{"z"}, loop);
+      a->set_handlers(a_inbox.handlers());
+      z->set_handlers(z_inbox.handlers());
+      for (const char* to : {"a", "m", "z"}) m->send(Address{to}, numbered(1));
+      m.reset();
+      a.reset();
+      z.reset();
+    });
+  }
+}
+
 }  // namespace
 }  // namespace tidemark

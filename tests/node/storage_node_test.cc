@@ -70,6 +70,31 @@ TEST(StorageNode, AWriteGoesThroughTheLogToTheRowsAndToAQueue) {
   ASSERT_TRUE(bed.run_until([&] { return all_seen(bed, {&view_manager}); }));
 }
 
+TEST(StorageNode, TellsHowLoadedItIsAndHowFarItsLanesAreBehind) {
+  NodeBed bed;
+  bed.start("n1");
+  PlainViewManager& view_manager = bed.start_view_manager("v1");
+  bed.set_ring(std::vector<std::string>(8, "v1"));
+  bed.bootstrap({"n1"});
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 1); }));
+  view_manager.commits = false;
+  write_round(bed, 20, "a");
+  bed.run_for(Micros{3'000'000});
+  pb::RegionStatus behind = bed.status("n1", 1);
+  EXPECT_GT(behind.lag_records(), 0u);
+  EXPECT_GE(behind.lag_micros(), 1'000'000);
+  EXPECT_GT(behind.changes_per_second(), 0u);
+  ASSERT_EQ(behind.load_size(), 8);
+  EXPECT_EQ(behind.load(7).shards().end(), 8u);
+
+  // Reports are repeated by a real view manager; this one commits what comes next, and all before it.
+  view_manager.commits = true;
+  write_round(bed, 20, "b");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n1", 1).lag_records() == 0; })) << bed.describe();
+  EXPECT_EQ(bed.status("n1", 1).lag_micros(), 0);
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n1", 1).changes_per_second() == 0; }));
+}
+
 TEST(StorageNode, RefusesWhatItDoesNotOwnAndNamesTheOwner) {
   NodeBed bed;
   bed.start("n1");

@@ -154,7 +154,9 @@ class RandomQueries {
   explicit RandomQueries(RandomValues& random) : random_(random), expressions_(random) {}
 
   RandomQuery next() {
-    switch (random_.below(8)) {
+    switch (random_.below(10)) {
+      case 8:
+      case 9: return finish(with_queries());
       case 0:
       case 1: return finish(plain());
       case 2: return finish(grouped());
@@ -321,6 +323,59 @@ class RandomQueries {
     if (const size_t again = sql.find("join s z"); again != std::string::npos)
       sql.replace(again, 8, "join (" + inner + ") z");
     return {sql, outer.starts_with("select max") ? 3 : 2};
+  }
+
+  // Of rows of two, for each row of one: what it says of one's columns is about that row.
+  std::string inner_where() {
+    tables_ = 3;
+    std::string out = random_.chance(70) ? " where k2 = k1" : " where true";
+    if (random_.chance(40)) out += " and " + expression(TypeKind::Boolean);
+    return out;
+  }
+  std::string scalar_query() {
+    const std::string where = inner_where();
+    switch (random_.below(4)) {
+      case 0: return "(select count(*) from two" + where + ")";
+      case 1: return "(select sum(i2) from two" + where + ")";
+      case 2: return "(select i2 from two" + where + ")";  // Of several rows it fails.
+      default:
+        return "(select " + expression(key_kind()) + " from two" + where + " order by i2" +
+               (random_.chance(50) ? " desc" : "") + " limit 1)";
+    }
+  }
+  std::string boolean_query() {
+    const std::string where = inner_where();
+    if (random_.chance(30)) return "exists (select " + any() + " from two" + where + ")";
+    const TypeKind kind = key_kind();
+    const std::string items = "(select " + expression(kind) + " from two" + where + ")";
+    tables_ = 1;
+    const std::string op = random_.pick(
+        std::vector<std::string>{"in", "not in", "= any", "<> all", "> all", "<= any", "<> any", "< all"});
+    return "(" + expression(kind) + ") " + op + " " + items;
+  }
+  Core with_queries() {
+    switch (random_.below(5)) {
+      case 0: return {"select k1, " + scalar_query() + ", " + scalar_query() + " from one", 3};
+      case 1: return {"select k1, i1 from one where " + boolean_query(), 2};
+      case 2:
+        return {"select k1, " + boolean_query() + " from one where " + boolean_query() + " or " +
+                    scalar_query() + " is null",
+                2};
+      case 3: {
+        const std::string having =
+            random_.chance(50) ? " having exists (select 1 from two where k2 = k1)" : "";
+        return {
+            "select k1, count(*), (select count(*) from two where k2 = k1 + 1) from one "
+            "group by k1" +
+                having,
+            3};
+      }
+      default:
+        return {
+            "select k1, (select count(*) from two where k2 = k1 and exists "
+            "(select 1 from one o where o.k1 = two.k2 and o.i1 > one.i1)) from one",
+            2};
+    }
   }
 
   RandomQuery numbered() {

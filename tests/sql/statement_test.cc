@@ -163,7 +163,7 @@ TEST_F(Statements, RefusalsSayWhereAndWhatToWrite) {
   const auto bound = bind("select * from orders a right join seen b on true");
   ASSERT_FALSE(bound.ok());
   EXPECT_FALSE(bound.error().hint.empty());
-  EXPECT_EQ(refusal("select (select 1)"), "0A000@8");
+  EXPECT_EQ(refusal("select 1 limit (select 1)"), "0A000@16");
   EXPECT_EQ(refusal("select price from orders group by region"), "42803@8");
   EXPECT_EQ(refusal("select nope from orders"), "42703@8");
   EXPECT_EQ(refusal("select * from a.b"), "42P01@15");

@@ -1,11 +1,14 @@
 // The core as a transcript: one queue, two destinations, answers by hand.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "base/process/prometheus_metrics.h"
 #include "proto/convert.h"
 #include "tests/view_manager/sample_program.h"
 #include "view_manager/core.h"
+#include "view_manager/view_manager_metrics.h"
 
 namespace tidemark {
 namespace {
@@ -217,6 +220,30 @@ TEST_F(CoreTest, EffectsGoToBothPartsCombinedAndAreCommittedWhenBothHaveThem) {
   EXPECT_EQ(from_pb(reports_.back().lanes(0).position()), at(40));
   EXPECT_EQ(core_->effects_bytes(), 0u);
   EXPECT_EQ(core_->input_bytes(), 0u);
+}
+
+TEST_F(CoreTest, MetricsFollowWhatItDoesAndGoOnWithAnother) {
+  using testing::HasSubstr;
+  PrometheusMetrics served;
+  ViewManagerMetrics metrics(served);
+  for (uint64_t round = 1; round <= 2; ++round) {
+    restart({});
+    clear();
+    open_and_learn();
+    pb::QueueEntry e = entry(0);
+    for (int64_t id = 0; id < 8; ++id) upsert(e, id, {}, Ints{1, 7});
+    records({e});
+    metrics.sample(core_.get());
+    std::string twice = std::to_string(8 * round);
+    EXPECT_THAT(served.text(), HasSubstr("tidemark_view_manager_changes_total " + twice));
+    EXPECT_THAT(served.text(), HasSubstr("tidemark_view_manager_entries_total " + std::to_string(round)));
+    EXPECT_THAT(served.text(), HasSubstr("tidemark_view_manager_lanes 8"));
+    EXPECT_THAT(served.text(), HasSubstr("tidemark_view_manager_queues 1"));
+    metrics.sample(nullptr);
+    EXPECT_THAT(served.text(), HasSubstr("tidemark_view_manager_lanes 0"));
+    EXPECT_THAT(served.text(), HasSubstr("tidemark_view_manager_changes_total " + twice));
+  }
+  EXPECT_GT(core_->batch_counts().combined, 0u);
 }
 
 TEST_F(CoreTest, PutsAndDeletesOfARowKeepTheLast) {

@@ -1,0 +1,45 @@
+#include "server/cluster_surroundings.h"
+
+#include "net/tcp_transport.h"
+
+namespace tidemark {
+
+Result<std::unique_ptr<ClusterSurroundings>> ClusterSurroundings::open(ClusterSurroundingsOptions options,
+                                                                       const Logger& log) {
+  std::unique_ptr<KafkaLogs> kafka;
+  if (!options.kafka_brokers.empty()) {
+    KafkaLogsOptions to_kafka{.brokers = options.kafka_brokers,
+                              .settings = std::move(options.kafka_settings),
+                              .notice = [log](const std::string& what) { log.warning(what); }};
+    auto opened = KafkaLogs::open(std::move(to_kafka));
+    if (!opened.ok()) return opened.error();
+    kafka = std::move(*opened);
+  }
+  return std::unique_ptr<ClusterSurroundings>(
+      new ClusterSurroundings(std::move(options.zookeeper), std::move(kafka)));
+}
+
+ClusterSurroundings::ClusterSurroundings(ZooKeeperOptions zookeeper, std::unique_ptr<KafkaLogs> kafka)
+    : zookeeper_(std::move(zookeeper)), kafka_(std::move(kafka)) {}
+
+std::unique_ptr<Coordination> ClusterSurroundings::coordination(Scheduler& loop) {
+  return std::make_unique<ZooKeeperCoordination>(loop, zookeeper_);
+}
+
+std::unique_ptr<LogStore> ClusterSurroundings::logs(Scheduler& loop) {
+  TM_ASSERT(kafka_ != nullptr);
+  return kafka_->connect(loop);
+}
+
+Result<Surroundings::Endpoint> ClusterSurroundings::connect(AsioLoop& loop, const EndpointOptions& options) {
+  TcpOptions tcp;
+  tcp.name = options.name;
+  tcp.cluster = options.cluster;
+  tcp.listen = options.listen;
+  auto started = TcpTransport::start(loop, std::move(tcp));
+  if (!started.ok()) return started.error();
+  Address address = options.listen.value.empty() ? Address{} : (*started)->address();
+  return Endpoint{std::move(*started), address};
+}
+
+}  // namespace tidemark

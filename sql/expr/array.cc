@@ -1,0 +1,158 @@
+// Arrays of one dimension, as text in PostgreSQL's form: see sql/types/array_text.h.
+#include "sql/expr/function.h"
+#include "sql/types/array_text.h"
+#include "sql/types/text_format.h"
+
+namespace tidemark::sql {
+namespace {
+
+using Elements = std::vector<ArrayElement>;
+
+// A vector of the catalog is numbers with spaces between; its numbering starts at 0, not 1.
+bool is_vector(std::string_view text) {
+  return !text.starts_with('{');
+}
+
+Fault read(Evaluation& evaluation, const Value& array, Elements& out) {
+  auto elements = parse_array(array.as_bytes());
+  if (!elements) {
+    return evaluation.fail(sqlstate::kInvalidTextRepresentation,
+                           "malformed array literal: \"" + std::string(array.as_bytes()) + "\"");
+  }
+  out = std::move(*elements);
+  return kOk;
+}
+
+Value text(Evaluation& evaluation, std::string_view bytes) {
+  return Value::text(evaluation.arena.copy(bytes));
+}
+
+// ARRAY[...]: variadic, so the elements come as any type.
+Fault construct(Evaluation& evaluation, const Value* args, int count, Value& out) {
+  std::string built = "{";
+  for (int i = 0; i < count; ++i) {
+    append_array_element(args[i].is_null() ? ArrayElement() : ArrayElement(to_text(args[i])), built);
+  }
+  out = text(evaluation, built + "}");
+  return kOk;
+}
+
+Fault element(Evaluation& evaluation, const Value* args, int, Value& out) {
+  Elements elements;
+  TM_SQL_TRY(read(evaluation, args[0], elements));
+  const int64_t index = args[1].as_int() + (is_vector(args[0].as_bytes()) ? 1 : 0);
+  const bool inside = index >= 1 && index <= static_cast<int64_t>(elements.size()) && elements[index - 1];
+  out = inside ? text(evaluation, *elements[index - 1]) : Value::null();
+  return kOk;
+}
+
+// x = ANY (array) of two texts; with Negated, x <> ALL (array).
+template <bool Negated>
+Fault any(Evaluation& evaluation, const Value* args, int, Value& out) {
+  Elements elements;
+  TM_SQL_TRY(read(evaluation, args[1], elements));
+  bool has_null = false;
+  for (const ArrayElement& item : elements) {
+    if (item && *item == args[0].as_bytes()) {
+      out = Value::boolean(!Negated);
+      return kOk;
+    }
+    has_null = has_null || !item;
+  }
+  out = has_null ? Value::null() : Value::boolean(Negated);
+  return kOk;
+}
+
+// array_length, array_upper: NULL for an empty array. Bounds start at 1.
+Fault upper(Evaluation& evaluation, const Value* args, int count, Value& out) {
+  Elements elements;
+  TM_SQL_TRY(read(evaluation, args[0], elements));
+  const bool exists = !elements.empty() && (count < 2 || args[1].as_int() == 1);
+  out = exists ? Value::integer(static_cast<int32_t>(elements.size())) : Value::null();
+  return kOk;
+}
+Fault lower(Evaluation& evaluation, const Value* args, int count, Value& out) {
+  TM_SQL_TRY(upper(evaluation, args, count, out));
+  if (!out.is_null()) out = Value::integer(1);
+  return kOk;
+}
+Fault cardinality(Evaluation& evaluation, const Value* args, int, Value& out) {
+  Elements elements;
+  TM_SQL_TRY(read(evaluation, args[0], elements));
+  out = Value::integer(static_cast<int32_t>(elements.size()));
+  return kOk;
+}
+
+// NULLs are left out, or shown as the third argument.
+Fault to_string(Evaluation& evaluation, const Value* args, int count, Value& out) {
+  Elements elements;
+  TM_SQL_TRY(read(evaluation, args[0], elements));
+  std::string joined;
+  bool first = true;
+  for (const ArrayElement& item : elements) {
+    if (!item && count < 3) continue;
+    if (!first) joined += args[1].as_bytes();
+    joined += item ? std::string_view(*item) : args[2].as_bytes();
+    first = false;
+  }
+  out = text(evaluation, joined);
+  return kOk;
+}
+
+Fault from_string(Evaluation& evaluation, const Value* args, int, Value& out) {
+  std::string_view rest = args[0].as_bytes();
+  const std::string_view separator = args[1].as_bytes();
+  Elements elements;
+  if (!rest.empty() && separator.empty()) elements.emplace_back(std::string(rest));
+  while (!separator.empty() && !args[0].as_bytes().empty()) {
+    const size_t end = rest.find(separator);
+    elements.emplace_back(std::string(rest.substr(0, end)));
+    if (end == std::string_view::npos) break;
+    rest.remove_prefix(end + separator.size());
+  }
+  out = text(evaluation, format_array(elements));
+  return kOk;
+}
+
+// A field of a row of two numbers, as text: (x,n).
+template <int Index>
+Fault field(Evaluation& evaluation, const Value* args, int, Value& out) {
+  std::string_view row = args[0].as_bytes();
+  const size_t comma = row.find(',');
+  if (row.size() < 2 || comma == std::string_view::npos) {
+    return evaluation.fail(sqlstate::kInvalidTextRepresentation,
+                           "malformed record literal: \"" + std::string(row) + "\"");
+  }
+  row = Index == 0 ? row.substr(1, comma - 1) : row.substr(comma + 1, row.size() - comma - 2);
+  Value number;
+  TM_SQL_TRY(value_from_text(SqlType::of(TypeKind::Integer), row, evaluation.arena, number));
+  out = number;
+  return kOk;
+}
+
+}  // namespace
+
+std::vector<Function> array_functions() {
+  constexpr TypeKind T = TypeKind::Text, I = TypeKind::Integer, B = TypeKind::Boolean;
+  Function array = Function::of("array[]", {}, T, construct);
+  array.strict = false;
+  array.variadic = true;
+  return {
+      array,
+      // The element's type is what its place wants.
+      Function::of("[]", {T, I}, TypeKind::Unknown, element),
+      Function::of("=any", {T, T}, B, any<false>),
+      Function::of("<>all", {T, T}, B, any<true>),
+      Function::of("array_length", {T, I}, I, upper),
+      Function::of("array_upper", {T, I}, I, upper),
+      Function::of("array_lower", {T, I}, I, lower),
+      Function::of("cardinality", {T}, I, cardinality),
+      Function::of("array_to_string", {T, T}, T, to_string),
+      Function::of("array_to_string", {T, T, T}, T, to_string),
+      Function::of("string_to_array", {T, T}, T, from_string),
+      Function::of(".x", {T}, I, field<0>),
+      Function::of(".n", {T}, I, field<1>),
+  };
+}
+
+}  // namespace tidemark::sql

@@ -1,0 +1,70 @@
+#include "sql/session/cluster_tables.h"
+
+#include "sql/session/task.h"
+#include "sql/system/system_tables.h"
+
+namespace tidemark::sql {
+
+namespace {
+
+template <typename Message>
+FactWatch::OnFact keep(Message& out) {
+  return [&out](const std::optional<Fact>& fact) {
+    Message read;
+    if (fact && read.ParseFromString(fact->data)) out = std::move(read);
+  };
+}
+
+EntriesWatch::OnEntries keep(std::vector<pb::ProcessFact>& out) {
+  return [&out](const std::vector<EntriesWatch::Named>& entries) {
+    out.clear();
+    for (const auto& [name, process] : members_from(entries)) out.push_back(process);
+  };
+}
+
+}  // namespace
+
+ClusterTables::ClusterTables(Coordination& coordination, Scheduler& scheduler, const CatalogPlans& plans)
+    : plans_(plans),
+      map_watch_(coordination, scheduler, paths::kRegionMap, keep(map_)),
+      ring_watch_(coordination, scheduler, paths::kRing, keep(ring_)),
+      nodes_watch_(coordination, scheduler, paths::kNodes, keep(nodes_)),
+      view_managers_watch_(coordination, scheduler, paths::kViewManagers, keep(view_managers_)) {}
+
+void ClusterTables::set_catalog(const pb::Catalog& catalog, CatalogSnapshotPtr snapshot) {
+  snapshot_ = std::move(snapshot);
+  catalog_ = catalog;
+  catalog_.clear_tables();
+  for (const pb::TableDefinition& table : catalog.tables()) {
+    if (table.replaces() == 0 || table.filled() != 0) *catalog_.add_tables() = table;
+  }
+}
+
+TableSchemaPtr ClusterTables::find(std::string_view schema, std::string_view name) const {
+  return SystemTables::builtin().find(schema, name);
+}
+
+Result<VirtualTables::Rows, SqlError> ClusterTables::rows(const TableSchema& table,
+                                                          const SessionState& session) const {
+  SystemState state;
+  state.catalog = &catalog_;
+  state.plans = &plans_;
+  state.regions = &map_;
+  state.ring = &ring_;
+  state.nodes = nodes_;
+  state.view_managers = view_managers_;
+  state.user = session.user;
+  state.database = session.database;
+  for (const Settings::Shown& one : session.settings.show_all()) {
+    state.settings.push_back({one.name, one.value, one.description});
+  }
+  for (const auto& [id, known] : snapshot_->tables()) {
+    if (known->definition.kind() != pb::VIEW) continue;
+    ViewStatus& status = state.views.emplace_back();
+    status.view = id;
+    status.state = snapshot_->is_readable(id) ? "ready" : "filling";
+  }
+  return SystemTables::builtin().rows(table.id, state);
+}
+
+}  // namespace tidemark::sql

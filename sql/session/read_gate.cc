@@ -1,0 +1,105 @@
+#include "sql/session/read_gate.h"
+
+#include "sql/session/errors.h"
+#include "sql/session/token_paths.h"
+
+namespace tidemark::sql {
+
+namespace {
+constexpr size_t kPathsMax = 200;
+}  // namespace
+
+ReadGate::ReadGate(const Running& running, const Relation& query, std::function<void(SqlStatus)> open)
+    : service_(running.service),
+      session_(running.session),
+      catalog_(running.statement->catalog()),
+      tables_(tables_of(query)),
+      open_(std::move(open)),
+      loop_(running.service.scheduler) {
+  for (const TableSchemaPtr& table : tables_) {
+    if (table->kind == SchemaKind::View) views_.push_back(table->id);
+  }
+}
+
+void ReadGate::start() {
+  for (const TableSchemaPtr& table : tables_) {
+    if (!session_.transaction.writes(table->id)) continue;
+    return end(
+        error(sqlstate::kFeatureNotSupported,
+              "table \"" + table->name + "\" was written by this transaction and can not be read by it",
+              "Commit first: writes of a transaction are made at its end."));
+  }
+  check_filled();
+}
+
+void ReadGate::check_filled() {
+  const OnBackfill policy = session_.settings.on_backfill();
+  for (TableId view : views_) {
+    if (policy == OnBackfill::Read || service_.catalog->is_readable(view)) continue;
+    if (policy == OnBackfill::Fail) {
+      return end(error(
+          sqlstate::kObjectNotReady,
+          "materialized view \"" + catalog_->table(view)->definition.name() + "\" is still being filled",
+          "SET tidemark.backfill = wait to wait for it, or = read to read what is there."));
+    }
+    return service_.catalog_waiters.add(loop_.token(), [this] { check_filled(); });
+  }
+  wait_for_own_writes();
+}
+
+void ReadGate::wait_for_own_writes() {
+  writes_ = session_.writes;
+  if (session_.settings.waits_for_own_writes()) {
+    for (TableId view : views_) {
+      if (session_.seen_by[view] == writes_) continue;
+      for (const auto& [table, tokens] : session_.tokens) {
+        for (std::vector<TableId>& path : token_paths(*catalog_, table, view, kPathsMax)) {
+          wait_for(std::move(path), tokens);
+        }
+      }
+    }
+  }
+  if (waits_ == 0) look_for_errors();
+}
+
+void ReadGate::wait_for(std::vector<TableId> path, const LaneRuns& tokens) {
+  ++waits_;
+  service_.client.wait(std::move(path), tokens, std::nullopt,
+                       [this, alive = loop_.token()](const Result<std::monostate, ClientFailure>& result) {
+                         if (!alive.expired()) on_waited(result);
+                       });
+}
+
+void ReadGate::on_waited(const Result<std::monostate, ClientFailure>& result) {
+  if (ended_) return;
+  if (!result.ok()) {
+    return end(error(sqlstate::kUnavailable,
+                     "the view does not reflect the session's writes yet: " + result.error().message,
+                     "Read again, or SET tidemark.wait = off."));
+  }
+  if (--waits_ > 0) return;
+  for (TableId view : views_) session_.seen_by[view] = writes_;
+  look_for_errors();
+}
+
+void ReadGate::look_for_errors() {
+  std::vector<CatalogTablePtr> views;
+  if (!session_.settings.ignores_errors()) {
+    for (TableId view : views_) {
+      for (CatalogTablePtr& one : views_behind(*catalog_, view)) views.push_back(std::move(one));
+    }
+  }
+  probe_ = std::make_unique<ErrorProbe>(service_, catalog_, std::move(views),
+                                        [this](std::optional<SqlError> found) {
+                                          if (found) return end(*found);
+                                          end({});
+                                        });
+  probe_->start();
+}
+
+void ReadGate::end(SqlStatus status) {
+  ended_ = true;
+  loop_.post([this, status = std::move(status)] { open_(status); });
+}
+
+}  // namespace tidemark::sql

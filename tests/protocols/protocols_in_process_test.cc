@@ -1,0 +1,83 @@
+// The same protocols in one process, on the coordination within it and on files.
+#include "tests/cluster/crash_test.h"
+#include "tests/cluster/embedded_process.h"
+
+namespace tidemark::crash {
+namespace {
+
+class ProtocolsInProcess : public testing::TestWithParam<const char*> {
+ protected:
+  ProtocolsInProcess() : up_({.nodes = 2, .regions = 3, .settings = {"--cluster.activation", GetParam()}}) {
+    up_.process().start();
+    load_ = std::make_unique<Load>(up_.gateways(), LoadOptions{.workload = {.writers = 1}});
+    load_->create();
+    load_->start();
+    wait_for_writes(*load_, 20);
+  }
+  void TearDown() override {
+    wait_for_writes(*load_, 20);
+    expect_nothing_wrong(*load_, testing::UnitTest::GetInstance()->current_test_info()->name());
+  }
+
+  void ask(const std::vector<std::string>& words) {
+    const AdminSaid said = up_.admin(words);
+    EXPECT_TRUE(said.ok()) << said.text;
+    wait_for_writes(*load_, 10);
+  }
+  std::vector<RegionShown> regions() {
+    auto out = up_.status().live_regions();
+    std::sort(out.begin(), out.end(),
+              [](const auto& a, const auto& b) { return a.first_shard < b.first_shard; });
+    return out;
+  }
+
+  EmbeddedProcess up_;
+  std::unique_ptr<Load> load_;
+};
+
+TEST_P(ProtocolsInProcess, AddRemoveAndCrashViewManagers) {
+  ask({"add-vm", "vm3"});
+  ask({"kill-vm", "vm1"});  // The launcher starts it again.
+  ask({"remove-vm", "vm2"});
+  ask({"kill-vm", "vm3"});
+  servers::wait_until("all that are wanted are there", [&] {
+    const ClusterShown now = up_.status();
+    size_t working = 0;
+    for (const MemberShown& one : now.view_managers) working += one.alive && one.holds > 0;
+    return now.running.empty() && working == 2;
+  });
+}
+
+TEST_P(ProtocolsInProcess, MoveSplitAndMergeRegions) {
+  const RegionShown first = regions().front();
+  ask({"move-region", std::to_string(first.id), first.owner == "node1" ? "node2" : "node1"});
+  ask({"split-region", std::to_string(first.id)});
+  const auto split = regions();
+  ask({"merge-regions", std::to_string(split[0].id), std::to_string(split[1].id)});
+  ask({"discard-logs"});
+}
+
+// With all the others: there is one process.
+TEST_P(ProtocolsInProcess, EveryChangeEndsThoughTheCoordinatorDies) {
+  const auto begin = regions();
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"add-vm", "vm3"},
+        {"split-region", std::to_string(begin[0].id)},
+        {"move-region", std::to_string(begin[1].id), begin[1].owner == "node1" ? "node2" : "node1"},
+        {"remove-vm", "vm1"}}) {
+    std::vector<std::string> asked = words;
+    asked.insert(asked.begin(), "--no-wait");
+    const AdminSaid said = up_.admin(asked);
+    EXPECT_TRUE(said.ok()) << said.text;
+    up_.process().kill();
+    up_.process().start();
+    servers::wait_until("it ends", [&] { return up_.status().running.empty(); });
+    wait_for_writes(*load_, 10);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Policy, ProtocolsInProcess, testing::Values("node", "coordinator"),
+                         [](const auto& policy) { return std::string(policy.param); });
+
+}  // namespace
+}  // namespace tidemark::crash

@@ -1,0 +1,160 @@
+// Views as sessions see them: filled, fresh when asked for, replaced, and equal to their queries.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/session/session_fixture.h"
+
+namespace tidemark {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string rows_from(int begin, int end) {
+  std::string out;
+  for (int i = begin; i < end; ++i) {
+    const std::string id = std::to_string(i), group = std::to_string(i % 7);
+    out += (i > begin ? ", (" : "(") + id + ", " + group + ", " + id + ")";
+  }
+  return out;
+}
+
+TEST_F(SqlSession, ReadsWaitForTheSessionsOwnWritesThroughViewsOverViews) {
+  must("create table t (id int primary key, grp int, val int)");
+  must("create table names (grp int primary key, name text)");
+  must("create materialized view counts as select grp, count(*) as n, max(val) as top from t group by grp");
+  must(
+      "create materialized view named as select c.grp, n.name, c.n from counts c join names n on c.grp = "
+      "n.grp");
+  must("create materialized view histogram as select n, count(*) as groups from named group by n");
+  must("select * from histogram");
+  must("set tidemark.wait = on");
+  for (int i = 0; i < 30; ++i) {
+    const std::string id = std::to_string(i);
+    must("insert into t values (" + id + ", 1, " + id + ")");
+    EXPECT_THAT(run("select n, top from counts where grp = 1").rows,
+                ElementsAre(std::to_string(i + 1) + "|" + id));
+    if (i == 0) must("insert into names values (1, 'one')");
+    EXPECT_THAT(run("select * from histogram").rows, ElementsAre(std::to_string(i + 1) + "|1"));
+  }
+  must("delete from names where grp = 1");
+  EXPECT_THAT(run("select * from histogram").rows, ::testing::IsEmpty());
+}
+
+TEST_F(SqlSession, AViewOverExistingRowsIsReadWhenItIsFilled) {
+  must("create table t (id int primary key, grp int, val int)");
+  must("insert into t values " + rows_from(0, 2000));
+  auto writer = process_.connect();
+  for (int round = 0; round < 5; ++round) {
+    const std::string name = "v" + std::to_string(round);
+    const int begin = 2000 + round * 100;
+    writer->begin("insert into t values " + rows_from(begin, begin + 100));  // While it is filled.
+    must("create materialized view " + name +
+         " as select grp, count(*) as n, sum(val) as s from t group by grp");
+    SqlOutcome read = run("select sum(n) from " + name);
+    ASSERT_EQ(writer->finish().tag, "INSERT 0 100");
+    ASSERT_EQ(read.rows.size(), 1u) << read.text();
+    EXPECT_GE(std::stoi(read.rows[0]), begin);  // All that was there before is in it.
+    SqlOutcome right = run("select grp, count(*), sum(val) from t group by grp");
+    EXPECT_TRUE(becomes("select grp, n, s from " + name, right.sorted()));
+  }
+  must("set tidemark.backfill = fail");
+  client_->begin("create materialized view late as select grp from t; select * from late");
+  EXPECT_EQ(client_->finish().state(), "55000");
+  must("set tidemark.backfill = read");
+  must("select * from late");
+}
+
+TEST_F(SqlSession, RowsThatCanNotBeComputedAreReported) {
+  must("create table t (id int primary key, a int, b int)");
+  must("create materialized view v as select id, a / b as q from t");
+  must("create materialized view w as select count(*) as n from v");
+  must("insert into t values (1, 10, 5)");
+  EXPECT_TRUE(becomes("select id, q from v", {"1|2"}));
+  must("set tidemark.wait = on");
+  must("insert into t values (2, 1, 0)");
+  SqlOutcome failed = run("select * from v");
+  EXPECT_EQ(failed.state(), "22012") << failed.text();
+  EXPECT_THAT(failed.error->detail, HasSubstr("materialized view \"v\""));
+  EXPECT_EQ(run("select * from w").state(), "22012");
+  must("set tidemark.errors = ignore");
+  EXPECT_THAT(run("select id, q from v").rows, ElementsAre("1|2"));
+  must("set tidemark.errors = report");
+  must("update t set b = 1 where id = 2");
+  EXPECT_THAT(run("select id, q from v").sorted(), ElementsAre("1|2", "2|1"));
+}
+
+TEST_F(SqlSession, AViewIsReplacedOnceTheNewOneIsFilled) {
+  must("create table t (id int primary key, grp int, val int)");
+  must("insert into t values " + rows_from(0, 500));
+  must("create or replace materialized view v as select grp, count(*) as n from t group by grp");
+  EXPECT_EQ(run("select * from v").rows.size(), 7u);
+  must("create or replace materialized view v as select id, val * 2 as twice from t where val < 3");
+  EXPECT_TRUE(becomes("select twice from v", {"0", "2", "4"}));
+  must("insert into t values (1000, 0, 1)");
+  EXPECT_TRUE(becomes("select twice from v", {"0", "2", "2", "4"}));
+  must("create materialized view over as select count(*) as n from v");
+  EXPECT_EQ(run("create or replace materialized view v as select id from t").state(), "2BP01");
+  EXPECT_EQ(run("create or replace materialized view t as select id from v").state(), "42809");
+  must("drop materialized view v cascade");
+  EXPECT_EQ(run("select * from v").state(), "42P01");
+}
+
+// Views of several kinds, read by SQL, are what their queries give at the same time.
+class RandomViews : public SqlSession {
+ protected:
+  struct View {
+    std::string name, query;
+  };
+
+  void create(const std::string& name, const std::string& query) {
+    must("create materialized view " + name + " as " + query);
+    views_.push_back({name, query});
+  }
+
+  std::string random_statement(Random& random) {
+    const std::string id = std::to_string(random.between(0, 40));
+    const std::string table = random.chance(0.6) ? "a" : "b";
+    const std::string grp = random.chance(0.1) ? "null" : std::to_string(random.between(0, 5));
+    const std::string val = random.chance(0.1) ? "null" : std::to_string(random.between(-20, 20));
+    switch (random.below(4)) {
+      case 0: return "delete from " + table + " where id = " + id;
+      case 1:
+        return "update " + table + " set val = coalesce(val, 0) + 1, grp = " + grp + " where id = " + id;
+      default:
+        return "insert into " + table + " values (" + id + ", " + grp + ", " + val +
+               ") on conflict (id) do update set grp = excluded.grp, val = excluded.val";
+    }
+  }
+
+  std::vector<View> views_;
+};
+
+TEST_F(RandomViews, AreWhatTheirQueriesGive) {
+  for (const char* table : {"a", "b"}) {
+    must(std::string("create table ") + table + " (id int primary key, grp int, val int)");
+  }
+  Random random(7);
+  for (int i = 0; i < 60; ++i) must(random_statement(random));
+  create("sums", "select grp, count(*) as n, sum(val) as s, avg(val) as m from a group by grp");
+  create("extremes",
+         "select grp, min(val) as lo, max(val) as hi, count(distinct val) as d from b group by grp");
+  create("pairs", "select a.id as x, b.id as y, a.val + b.val as v from a join b on a.grp = b.grp");
+  create("outer_pairs", "select a.id as x, b.id as y, b.val as v from a left join b on a.grp = b.grp");
+  create("many", "select grp, n from sums where n > 2");
+  create("by_n", "select n, count(*) as groups, sum(grp) as g from many group by n");
+  create("either_one", "select id, val from a where val > 0 union all select id, grp from b where grp = 1");
+  must("set tidemark.wait = on");
+  for (int round = 0; round < 25; ++round) {
+    for (int i = 0; i < 10; ++i) must(random_statement(random));
+    for (const View& view : views_) {
+      SqlOutcome have = run("select * from " + view.name);
+      SqlOutcome want = run(view.query);
+      ASSERT_EQ(have.state(), "00000") << have.text();
+      ASSERT_EQ(have.sorted(), want.sorted()) << view.name << " in round " << round;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,181 @@
+// Regular expressions, arrays and functions of several rows: as PostgreSQL has them.
+#include <gtest/gtest.h>
+
+#include "sql/bind/statement.h"
+#include "sql/execute/memory_source.h"
+#include "sql/execute/select_execution.h"
+#include "sql/expr/regex.h"
+#include "sql/parse/parser.h"
+#include "sql/types/array_text.h"
+#include "sql/types/text_format.h"
+#include "tests/sql/oracle.h"
+#include "tests/sql/random_values.h"
+#include "tests/sql/test_catalog.h"
+
+namespace tidemark::sql {
+namespace {
+
+using testing::Answer;
+using testing::Oracle;
+using testing::quote;
+using testing::RandomValues;
+
+Answer refused(const SqlError& error) {
+  return {error.state, error.message, {}, {}};
+}
+
+Answer run(const std::string& sql) {
+  const testing::TestCatalog catalog;
+  MemorySource source;
+  const auto parsed = parse_statements(sql);
+  if (!parsed.ok()) return refused(parsed.error());
+  ParamTypes params;
+  const auto bound = bind_statement((*parsed)[0], sql, catalog, params);
+  if (!bound.ok()) return refused(bound.error());
+  const Relation& query = *std::get<SelectStatement>(bound->body).query;
+  const auto execution = SelectExecution::start(query, source, {});
+  if (!execution.ok()) return refused(execution.error());
+  Answer out;
+  for (const RelationColumn& column : query.columns) out.types.emplace_back(type_name(column.type.kind));
+  for (Batch batch;;) {
+    const auto pull = (*execution)->next(batch);
+    if (!pull.ok()) return refused(pull.error());
+    if (*pull == Pull::End) return out;
+    for (size_t i = 0; i < batch.row_count(); ++i) {
+      std::vector<std::string>& row = out.rows.emplace_back();
+      for (size_t c = 0; c < batch.width(); ++c) {
+        row.push_back(batch.row(i)[c].is_null() ? "\\N" : to_text(batch.row(i)[c]));
+      }
+    }
+  }
+}
+
+TEST(LanguageOracle, QueriesAnswerAsPostgresDoes) {
+  Oracle oracle;
+  for (const std::string sql : {
+           "select * from generate_series(2, 5)",
+           "select n, n * 2 from generate_series(1, 3) as s(n) where n > 1",
+           "select i from generate_series(3::bigint, 1) i",
+           "select generate_series(1, 3), 'x'",
+           "select generate_series(1, 2) as a, generate_series(1, 2) as b",
+           "select x from unnest(string_to_array('c,a,b', ',')) x order by x",
+           "select n, m from generate_series(1, 3) n, generate_series(n, 3) m order by n, m",
+           "select n, m from generate_series(1, 3) n join generate_series(1, n) m on m in (select 2)",
+           "select n, m from generate_series(1, 3) n join generate_series(2, 4) m on n = m",
+           "select n, m from generate_series(1, 3) n cross join lateral abs(-n) m",
+           "select n, w from generate_series(1, 2) n, string_to_table(n || ' x', ' ') w order by n, w",
+           "select w from string_to_table('abc', null) w",
+           "select string_to_table('a b c', ' '), 1",
+           "select w from unnest(string_to_array(',a', ',')) w, regexp_split_to_table(w || ' z', '\\s+')",
+           "select n from generate_series(1, 2) n, generate_series(n, 2) n",
+           "select 1 from generate_series(1, 2) s(a, b)",
+           "select 1 from generate_series(1, count(*)) s",
+           "select (string_to_array('a,b,c', ','))[2]",
+           "select (string_to_array('a,b,c', ','))[4] is null, (string_to_array('a,b,c', ','))[0] is null",
+           "select ('{1,2,3}'::int[])[2] = 2",
+           "select array_to_string(array['a', 'b', null], '-'), array_to_string(array['a', null], '-', '?')",
+           "select array_upper(array[1, 2, 3], 1), array_lower(array[1], 1), array_length('{}'::text[], 1), "
+           "cardinality('{a,b}'::text[])",
+           "select array[1, 2]::text, array['a b', 'c\"d', 'null', '', 'e,f', null]::text",
+           "select 'b' = any('{a,b}'::text[]), 2 = any(array[1, 2]), 'z' <> all('{a,b}'::text[]), "
+           "1 = any('{2,null}'::int[]), 1 <> all('{1,null}'::int[])",
+           "select array_to_string(array(select n * n from generate_series(1, 4) n where n <> 2), ',')",
+           "select string_agg(n::text, '; ') from generate_series(1, 4) n where n <> 3",
+           "select string_agg(n::text, ',') from generate_series(1, 0) n",
+           "select string_agg(distinct (n % 2)::text, ',') from generate_series(1, 1) n",
+           "select (select 1 where false), (select 'a'), exists (select 1), 1 in (select 2 union all select "
+           "1)",
+           "select (select max(m) from generate_series(1, n) m) from generate_series(1, 3) n",
+           "select n, (select count(*) from generate_series(1, 3) m where m < n) from generate_series(1, 3) "
+           "n",
+           "select 5 & 3, 5 | 3, (-1)::smallint & 7::smallint, 6::bigint & 3",
+           "select quote_ident('a'), quote_ident('A b'), quote_ident('a\"b'), quote_literal('it''s')",
+           "select 'abc'::name, 26::oid, '5'::oid",
+           "select n from generate_series(1, 3) n order by (select -n)",
+           "with t as (select n from generate_series(1, 3) n) select (select sum(n) from t), n from t where "
+           "n in "
+           "(select n from t where n > 1)",
+           "select a.n from generate_series(1, 3) a(n) left join generate_series(2, 4) b(n) on a.n = b.n and "
+           "b.n in (select 3) where b.n is not null",
+           "select (select m from generate_series(1, 2) m)",
+           "select (select 1, 2)",
+           "select 1 in (select 1, 2)",
+           "select n from generate_series(1, 2) n where count((select 1)) > 0",
+           "select (select nope)",
+           "select array['a', 1]",
+           "select 'x' ~ '('",
+           "select 1 limit (select 'a')",
+       }) {
+    const Answer theirs = oracle.ask(sql), ours = run(sql);
+    if (ours.sqlstate == sqlstate::kFeatureNotSupported) {
+      EXPECT_FALSE(theirs.ok()) << sql << "\nours: " << ours.shown();
+      continue;
+    }
+    EXPECT_EQ(ours.sqlstate, theirs.sqlstate) << sql << "\n" << ours.shown() << "\n" << theirs.shown();
+    EXPECT_EQ(ours.rows, theirs.rows) << sql << "\n" << ours.shown();
+  }
+}
+
+// A pattern of pieces that mostly fit.
+std::string random_pattern(RandomValues& random, int depth) {
+  static const std::vector<std::string> kPieces{"a",      "b", "ab",  ".",    "[ab]", "[^a]",
+                                                "^",      "$", "\\d", "\\w",  "\\s",  "[[:alpha:]]",
+                                                "[a-c1]", "é", "\\.", "[]a]", "\\D"};
+  std::string out;
+  for (uint64_t i = random.below(4) + 1; i > 0; --i) {
+    if (depth > 0 && random.chance(25)) {
+      out += (random.chance(20) ? "(?:" : "(") + random_pattern(random, depth - 1) + ")";
+    } else {
+      out += random.pick(kPieces);
+    }
+    if (random.chance(30)) {
+      out += random.pick(std::vector<std::string>{"*", "+", "?", "{2}", "{1,2}", "{0,}", "*?", "{2,1}"});
+    }
+    if (random.chance(12)) out += "|";
+  }
+  return out;
+}
+
+TEST(LanguageOracle, RegularExpressionsMatchAsPostgresDoes) {
+  const testing::OracleRun given = testing::oracle_run(3000, 7);
+  Oracle oracle;
+  RandomValues random(given.seed);
+  const std::vector<std::string> kTexts{"",  "a", "b",    "ab",  "ba",  "aab", "abc1",
+                                        "A", "é", "a\nb", "a.b", "1 a", "]",   "aaa"};
+  int matched = 0, invalid = 0;
+  for (int round = 0; round < given.rounds; ++round) {
+    const std::string text = random.pick(kTexts), pattern = random_pattern(random, 2);
+    const std::string op = random.pick(std::vector<std::string>{"~", "!~", "~*", "!~*"});
+    const std::string sql = "select " + quote(text) + " " + op + " " + quote(pattern);
+    const Answer theirs = oracle.ask(sql), ours = run(sql);
+    ASSERT_EQ(ours.sqlstate, theirs.sqlstate) << sql << "\n" << ours.shown() << "\n" << theirs.shown();
+    ASSERT_EQ(ours.rows, theirs.rows) << sql;
+    invalid += theirs.ok() ? 0 : 1;
+    matched += theirs.ok() && theirs.rows[0][0] == "t" ? 1 : 0;
+  }
+  std::printf("%d matched, %d invalid\n", matched, invalid);
+  EXPECT_GT(matched, given.rounds / 5);
+}
+
+TEST(Regex, TimeStaysInProportionToPatternAndText) {
+  const auto regex = Regex::compile("(a*)*(a*)*b", RegexCase::Matters);
+  ASSERT_TRUE(regex.ok());
+  EXPECT_FALSE(regex->matches(std::string(10000, 'a')));
+  EXPECT_FALSE(Regex::compile("((a{200}){200}){200}", RegexCase::Matters).ok());
+  EXPECT_FALSE(Regex::compile(std::string(1000, '('), RegexCase::Matters).ok());
+}
+
+TEST(ArrayText, ElementsComeBack) {
+  const std::vector<std::vector<ArrayElement>> arrays{
+      {}, {"a"}, {"a", std::nullopt, ""}, {"NULL", "null", "a,b", "{x}", "q\"q", "b\\s", " pad "}};
+  for (const std::vector<ArrayElement>& array : arrays) {
+    EXPECT_EQ(parse_array(format_array(array)), array) << format_array(array);
+  }
+  for (const char* text : {"{", "{a", "{a}x", "{a,}", "{\"a}", "a", "{{a}}", "1 b", "{a\\"}) {
+    EXPECT_FALSE(parse_array(text).has_value()) << text;
+  }
+  EXPECT_EQ(parse_array("1 22")->size(), 2u);
+}
+
+}  // namespace
+}  // namespace tidemark::sql
