@@ -86,18 +86,18 @@ void RegionMeter::report(const RegionState& state, int64_t now_micros, uint64_t 
   if (all == Lag{}) return;
   out.set_lag_lane(lowest_lane(state).value);
   std::array<std::optional<Lag>, TableSet::kClasses> lags;  // There may be thousands of tables.
-  for (const auto& [id, table] : state.catalog().tables()) {
-    if (!table.feeds_views) continue;
+  state.catalog().for_each([&](const Table& table) {
+    if (!table.feeds_views) return;
     TableSet one;
-    one.add(id);
-    std::optional<Lag>& here = lags[TableSet::class_of(id)];
+    one.add(table.id);
+    std::optional<Lag>& here = lags[TableSet::class_of(table.id)];
     if (!here) here = lag_of(state, one, now_micros, parents_records);
-    if (*here == Lag{}) continue;
+    if (*here == Lag{}) return;
     pb::TableLag& told = *out.add_table_lags();
-    told.set_table(id.value);
+    told.set_table(table.id.value);
     told.set_records(here->records);
     told.set_micros(here->micros);
-  }
+  });
 }
 
 }  // namespace tidemark

@@ -70,20 +70,21 @@ MessagePtr SeedSender::next_chunk(Sending& sending) {
 void SeedSender::read_rows(Sending& sending, std::string& out) {
   RegionReplica* replica = regions_.find(sending.checkpoint.region);
   HashSpan hashes = hash_span(sending.checkpoint.shards, options_.shards);
-  const auto& tables = replica->state().catalog().tables();
-  for (auto table = tables.lower_bound(sending.table); table != tables.end(); ++table) {
-    bool goes_on = table->first == sending.table && !sending.cursor.empty();
-    DecodedStoreKey after{table->first, hashes.first, {}};
+  const TableCatalog& catalog = replica->state().catalog();
+  for (const Table* table = catalog.at_or_after(sending.table); table != nullptr;
+       table = catalog.at_or_after(TableId{table->id.value + 1})) {
+    bool goes_on = table->id == sending.table && !sending.cursor.empty();
+    DecodedStoreKey after{table->id, hashes.first, {}};
     if (goes_on) after = *decode_store_key(sending.cursor);
-    auto cursor = rows_.seek(table->first, after.hash, after.key, Direction::Forward);
+    auto cursor = rows_.seek(table->id, after.hash, after.key, Direction::Forward);
     if (goes_on && cursor->valid() && cursor->hash() == after.hash && cursor->key() == after.key)
       cursor->next();
     for (; cursor->valid() && cursor->hash() <= hashes.last; cursor->next()) {
-      std::string key = encode_store_key(table->first, cursor->hash(), cursor->key());
+      std::string key = encode_store_key(table->id, cursor->hash(), cursor->key());
       put_bytes(out, key);
       put_bytes(out, cursor->row());
       if (out.size() >= options_.seed_chunk_bytes) {
-        sending.table = table->first;
+        sending.table = table->id;
         sending.cursor = std::move(key);
         return;
       }

@@ -10,15 +10,22 @@ namespace tidemark {
 struct ViewPrograms::View {
   std::shared_ptr<const sql::ViewPlan> plan;
   std::vector<std::unique_ptr<Flow>> flows;
+  Life life;
 };
+
+// Effects of base and view rows start where the view begins; those of its own auxiliary rows are never held
+// back, since what they come from was not either.
+bool ViewPrograms::Use::is_at(CatalogVersion version) const {
+  const CatalogVersion from = own ? life->created : life->begun;
+  return from.value != 0 && from <= version && (life->dropped.value == 0 || version < life->dropped);
+}
 
 ViewPrograms::ViewPrograms() = default;
 ViewPrograms::~ViewPrograms() = default;
 
 const sql::TableCodec& ViewPrograms::codec(TableId table) const {
-  auto found = codecs_.find(table);
-  TM_ASSERT(found != codecs_.end(), table);
-  return *found->second;
+  TM_ASSERT(table.value < codecs_.size() && codecs_[table.value], table);
+  return *codecs_[table.value];
 }
 
 const sql::RowLayout& ViewPrograms::sum_layout(TableId table) const {
@@ -31,25 +38,30 @@ void ViewPrograms::update(const pb::Catalog& catalog, std::vector<std::string>& 
   plans_.update(catalog, failures);
   if (failures.size() > failed_before) return;
   for (const pb::TableDefinition& definition : catalog.tables()) {
-    const TableId id{definition.id()};
-    if (codecs_.contains(id)) continue;
+    if (codecs_.size() <= definition.id()) {
+      codecs_.resize(definition.id() + size_t{1});
+      views_.resize(codecs_.size());
+    }
+    std::unique_ptr<sql::TableCodec>& codec = codecs_[definition.id()];
+    if (codec) continue;
     Result<sql::TableCodec> made = sql::TableCodec::make(definition);
     if (!made.ok()) {
       failures.push_back(definition.name() + ": " + made.error().message);
       return;
     }
-    codecs_[id] = std::make_unique<sql::TableCodec>(std::move(*made));
+    codec = std::make_unique<sql::TableCodec>(std::move(*made));
   }
   for (const pb::TableDefinition& definition : catalog.tables()) {
-    if (definition.kind() == pb::VIEW && !views_.contains(TableId{definition.id()})) compile(definition);
+    if (definition.kind() != pb::VIEW) continue;
+    std::unique_ptr<View>& view = views_[definition.id()];
+    if (!view) view = compile(definition);
+    view->life = {CatalogVersion{definition.created()}, CatalogVersion{definition.begun()},
+                  CatalogVersion{definition.dropped()}};
   }
-  catalog_ = catalog;
   known_ = CatalogVersion{catalog.version()};
-  indexes_.clear();
-  last_index_ = nullptr;
 }
 
-void ViewPrograms::compile(const pb::TableDefinition& definition) {
+std::unique_ptr<ViewPrograms::View> ViewPrograms::compile(const pb::TableDefinition& definition) {
   auto view = std::make_unique<View>();
   view->plan = plans_.view(TableId{definition.id()});
   TM_ASSERT(view->plan != nullptr, definition.id());
@@ -58,7 +70,8 @@ void ViewPrograms::compile(const pb::TableDefinition& definition) {
   for (const sql::FlowPlan& flow : view->plan->flows) {
     view->flows.push_back(std::make_unique<Flow>(flow, find, errors));
   }
-  views_[TableId{definition.id()}] = std::move(view);
+  index(TableId{definition.id()}, *view);
+  return view;
 }
 
 bool ViewPrograms::knows(CatalogVersion version) const {
@@ -67,42 +80,24 @@ bool ViewPrograms::knows(CatalogVersion version) const {
 
 // ---- the index
 
-// Effects of base and view rows start where the view begins; those of its own auxiliary rows are never held
-// back, since what they come from was not either.
-const ViewPrograms::Index& ViewPrograms::index_of(CatalogVersion version) {
-  if (last_index_ != nullptr && last_version_ == version) return *last_index_;
-  constexpr size_t kIndexesMax = 8;
-  if (indexes_.size() > kIndexesMax) indexes_.clear();
-  auto [it, is_new] = indexes_.try_emplace(version);
-  if (is_new) {
-    for (const pb::TableDefinition& definition : catalog_.tables()) {
-      if (definition.kind() != pb::VIEW || definition.created() > version.value) continue;
-      if (definition.dropped() != 0 && definition.dropped() <= version.value) continue;
-      const bool begun = definition.begun() != 0 && definition.begun() <= version.value;
-      const View& view = *views_.at(TableId{definition.id()});
-      const TableId first = TableId{definition.id()};
-      const TableId last{first.value + static_cast<uint32_t>(view.plan->tables.size()) - 1};
-      for (const auto& flow : view.flows) {
-        const Use use{first, flow.get()};
-        if (flow->plan().source == sql::FlowSource::Join) {
-          add_use(it->second, flow->plan().left, use);
-          add_use(it->second, flow->plan().right, use);
-          continue;
-        }
-        const TableId table = flow->plan().table;
-        const bool own = first <= table && table <= last;
-        if (own || begun) add_use(it->second, table, use);
-      }
+void ViewPrograms::index(TableId id, const View& view) {
+  const TableId last{id.value + static_cast<uint32_t>(view.plan->tables.size()) - 1};
+  for (const auto& flow : view.flows) {
+    Use use{id, flow.get(), &view.life, true};
+    if (flow->plan().source == sql::FlowSource::Join) {
+      add_use(flow->plan().left, use);
+      add_use(flow->plan().right, use);
+      continue;
     }
+    const TableId table = flow->plan().table;
+    use.own = id <= table && table <= last;
+    add_use(table, use);
   }
-  last_version_ = version;
-  last_index_ = &it->second;
-  return it->second;
 }
 
-void ViewPrograms::add_use(Index& index, TableId table, const Use& use) {
-  if (index.size() <= table.value) index.resize(table.value + size_t{1});
-  std::unique_ptr<Source>& source = index[table.value];
+void ViewPrograms::add_use(TableId table, const Use& use) {
+  if (index_.size() <= table.value) index_.resize(table.value + size_t{1});
+  std::unique_ptr<Source>& source = index_[table.value];
   if (!source) {
     source = std::make_unique<Source>();
     source->codec = &codec(table);
@@ -115,7 +110,7 @@ void ViewPrograms::add_use(Index& index, TableId table, const Use& use) {
   for (const sql::ExpressionPtr& conjunct : conjuncts) {
     int column = 0;
     const sql::Expression* constant = sql::equality_with_constant(*conjunct, column);
-    if (constant == nullptr) continue;
+    if (constant == nullptr || static_cast<size_t>(column) >= source->codec->columns().size()) continue;
     auto& all = source->by_constant;
     auto by = std::find_if(all.begin(), all.end(), [&](const Source::ByConstant& one) {
       return one.column == static_cast<size_t>(column);
@@ -135,9 +130,8 @@ void ViewPrograms::add_use(Index& index, TableId table, const Use& use) {
 // ---- running
 
 bool ViewPrograms::effects_of(const Change& change, const RecordContext& context, EffectWriter& out) {
-  const Index& index = index_of(context.catalog_version);
-  if (change.table.value >= index.size() || !index[change.table.value]) return true;
-  const Source& source = *index[change.table.value];
+  if (change.table.value >= index_.size() || !index_[change.table.value]) return true;
+  const Source& source = *index_[change.table.value];
   context_.out = &out;
   context_.evaluation.arena.reset();
   sql::Arena& arena = context_.evaluation.arena;
@@ -155,8 +149,10 @@ bool ViewPrograms::effects_of(const Change& change, const RecordContext& context
 
 bool ViewPrograms::run(const Use& use, const Change& change, const RecordContext& context, bool has_before,
                        bool has_after) {
+  if (!use.is_at(context.catalog_version)) return true;
   if (context.page_of.value != 0 && context.page_of != use.view) return true;
   if (!change.skipped_views.empty() && change.skips(use.view)) return true;
+  ++flows_run_;
   const sql::Value* before = has_before ? before_.data() : nullptr;
   const sql::Value* after = has_after ? after_.data() : nullptr;
   if (use.flow->plan().source == sql::FlowSource::Join) {
@@ -185,13 +181,13 @@ bool ViewPrograms::run_found(const Source::ByConstant& index, const Change& chan
 }
 
 void ViewPrograms::end_of_backfill(const RecordContext& context, EffectWriter& out) {
-  auto view = views_.find(context.page_of);
-  if (view == views_.end()) return;
+  const size_t id = context.page_of.value;
+  if (id >= views_.size() || !views_[id]) return;
   context_.out = &out;
   context_.evaluation.arena.reset();
   // Several flows of a union may add to the same row: it is pinned once.
   std::vector<TableId> pinned;
-  for (const auto& flow : view->second->flows) {
+  for (const auto& flow : views_[id]->flows) {
     const TableId table = flow->plan().sink.table;
     if (!flow->plan().sink.pinned || std::find(pinned.begin(), pinned.end(), table) != pinned.end()) continue;
     pinned.push_back(table);

@@ -1,8 +1,8 @@
 // All views, ready to run: which flows a change of a table concerns, at each version of the catalog. Views
-// told apart by `column = constant` in WHERE are found by the constant, not by trying each.
+// told apart by `column = constant` in WHERE are found by the constant, not by trying each. A new view adds
+// to the index; it is never made anew.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -30,12 +30,23 @@ class ViewPrograms : public EffectProgram {
   void end_of_backfill(const RecordContext& context, EffectWriter& out) override;
   const sql::RowLayout& sum_layout(TableId table) const override;
 
+  // Flows that changes were given to, since the start: what the work is.
+  uint64_t flows_run() const { return flows_run_; }
+
  private:
   struct View;
-  // A flow as one version of the catalog has it.
+  // Versions of the catalog. 0: not yet.
+  struct Life {
+    CatalogVersion created, begun, dropped;
+  };
+  // A flow and a table whose changes it takes.
   struct Use {
     TableId view;
     Flow* flow = nullptr;
+    const Life* life = nullptr;
+    bool own = false;  // The table is one of the view's.
+
+    bool is_at(CatalogVersion version) const;
   };
   // The flows of one source table.
   struct Source {
@@ -47,25 +58,23 @@ class ViewPrograms : public EffectProgram {
     };
     std::vector<ByConstant> by_constant;
   };
-  using Index = std::vector<std::unique_ptr<Source>>;  // By table id.
 
-  void compile(const pb::TableDefinition& definition);
-  const Index& index_of(CatalogVersion version);
-  void add_use(Index& index, TableId table, const Use& use);
+  std::unique_ptr<View> compile(const pb::TableDefinition& definition);
+  void index(TableId id, const View& view);
+  void add_use(TableId table, const Use& use);
   bool run(const Use& use, const Change& change, const RecordContext& context, bool has_before,
            bool has_after);
   bool run_found(const Source::ByConstant& index, const Change& change, const RecordContext& context,
                  bool has_before, bool has_after);
   const sql::TableCodec& codec(TableId table) const;
 
-  pb::Catalog catalog_;
   CatalogVersion known_;
   sql::CatalogPlans plans_;
-  std::map<TableId, std::unique_ptr<sql::TableCodec>> codecs_;
-  std::map<TableId, std::unique_ptr<View>> views_;
-  std::map<CatalogVersion, Index> indexes_;  // The last few that were asked for.
-  const Index* last_index_ = nullptr;
-  CatalogVersion last_version_;
+  // By table id: they are dense.
+  std::vector<std::unique_ptr<sql::TableCodec>> codecs_;
+  std::vector<std::unique_ptr<View>> views_;
+  std::vector<std::unique_ptr<Source>> index_;
+  uint64_t flows_run_ = 0;
 
   OperatorContext context_;
   std::vector<sql::Value> before_, after_;

@@ -130,6 +130,7 @@ MemoryLogs::Impl::Fate MemoryLogs::Impl::draw_fate() {
 
 void MemoryLogs::Impl::append(StreamId id, uint64_t process, std::string bytes, Report report) {
   ++counters_.appends;
+  counters_.largest_append_bytes = std::max<uint64_t>(counters_.largest_append_bytes, bytes.size());
   const auto stream = find(id);
   if (stream == nullptr) return later(Micros{}, [report, id] { report(no_such_stream(id)); });
   if (kind_ == MemoryLogKind::Disk && happens(faults_.full, counters_.full)) {

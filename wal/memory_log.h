@@ -36,6 +36,7 @@ struct MemoryLogFaults {
 
 struct MemoryLogCounters {
   uint64_t appends = 0;
+  uint64_t largest_append_bytes = 0;
   uint64_t late = 0;
   uint64_t unknown = 0;
   uint64_t no_offset = 0;

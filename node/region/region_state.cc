@@ -68,17 +68,19 @@ Offset RegionState::committed_floor() const {
 
 std::vector<TableId> RegionState::backfilling() const {
   std::vector<TableId> out;
-  for (const auto& [id, table] : catalog_.tables()) {
-    if (table.definition->kind() != pb::VIEW) continue;
-    if (table.definition->begun() == 0 || backfills_.contains(id)) out.push_back(id);
-  }
+  catalog_.for_each([&](const Table& table) {
+    if (table.definition->kind() != pb::VIEW) return;
+    if (table.definition->begun() == 0 || backfills_.contains(table.id)) out.push_back(table.id);
+  });
   return out;
 }
 
 bool RegionState::all_backfilled() const {
-  for (const auto& [id, table] : catalog_.tables()) {
-    if (table.definition->kind() == pb::VIEW && table.definition->begun() == 0) return false;
-  }
+  bool all_begun = true;
+  catalog_.for_each([&](const Table& table) {
+    if (table.definition->kind() == pb::VIEW && table.definition->begun() == 0) all_begun = false;
+  });
+  if (!all_begun) return false;
   return std::all_of(backfills_.begin(), backfills_.end(), [](const auto& it) { return it.second.done; });
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -39,7 +38,15 @@ class TableCatalog {
   CatalogVersion version() const { return data_->version; }
   // None: never there, or dropped. Ids are never reused.
   const Table* find(TableId id) const;
-  const std::map<TableId, Table>& tables() const { return data_->tables; }
+  // The first one that is not before `id`; null: there is none.
+  const Table* at_or_after(TableId id) const;
+  // All tables, by id.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (const TablePtr& table : data_->by_id) {
+      if (table) visit(*table);
+    }
+  }
 
   // What the change drops is added to `dropped`.
   // Error: it does not follow this version.
@@ -49,12 +56,12 @@ class TableCatalog {
   void to_pb(pb::Catalog& out) const;
 
  private:
+  using TablePtr = std::shared_ptr<const Table>;
   struct Data {
     CatalogVersion version;
-    std::map<TableId, Table> tables;
-    std::vector<const Table*> by_id;
+    std::vector<TablePtr> by_id;  // Ids are dense; null where there is none.
   };
-  static void link(Data& data);
+  class Editor;
 
   std::shared_ptr<const Data> data_;
 };

@@ -90,7 +90,10 @@ std::string line_of(const Relation& relation) {
     case RelationKind::Apply:
       return std::string(use_name(relation.subquery)) + " of a query per row" +
              (relation.expressions.empty() ? "" : " for " + list(relation.expressions, names));
-    case RelationKind::Expand: return "Expand: " + list(relation.expressions, names);
+    case RelationKind::Expand:
+      if (!split_kind_of(relation.set_function)) return "Expand: " + list(relation.expressions, names);
+      return "Split " + describe(*relation.expressions[0], names) + " by " +
+             describe(*relation.expressions[1], names);
     case RelationKind::TopK:
       return (relation.top_limit ? "First " + std::to_string(*relation.top_limit) : "Number") + " of each " +
              (relation.expressions.empty() ? "(all)" : list(relation.expressions, names)) + " by " +

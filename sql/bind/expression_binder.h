@@ -58,7 +58,19 @@ inline constexpr int kSetBase = 1 << 27;
 class QueryBinder;
 
 // What an expression may contain; for the message if it does not.
-enum class Clause : uint8_t { Where, On, GroupBy, Having, Select, OrderBy, Values, Limit, Set, Default };
+enum class Clause : uint8_t {
+  Where,
+  On,
+  From,
+  GroupBy,
+  Having,
+  Select,
+  OrderBy,
+  Values,
+  Limit,
+  Set,
+  Default
+};
 
 class ExpressionBinder {
  public:
@@ -104,8 +116,14 @@ class ExpressionBinder {
   Bound bind_subquery(const ast::Expr& expr);
   Bound bind_test(const ast::Expr& expr, SubqueryCall& call);
   Bound bind_body(const Function& function, std::vector<ExpressionPtr> args, int location);
-  Bound bind_set(const ast::Expr& expr, SetFunction function);
-  Result<SetCall, SqlError> bind_set_call(const ast::Expr& expr, SetFunction function);
+  // A function of several rows, and the call that has its arguments.
+  struct SetSyntax {
+    SetFunction function;
+    const ast::Expr& call;
+  };
+  static std::optional<SetSyntax> find_set(const ast::Expr& expr);
+  Bound bind_set(const ast::Expr& expr, const SetSyntax& set);
+  Result<SetCall, SqlError> bind_set_call(const SetSyntax& set);
   Bound bind_any_array(const ast::Expr& expr);
   Bound bind_array(const ast::Expr& expr);
   Bound bind_subscript(const ast::Expr& expr);

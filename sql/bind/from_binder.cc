@@ -9,14 +9,16 @@ namespace {
 
 constexpr int kRelationsMax = 2000;
 
-RelationPtr nothing() {
+}  // namespace
+
+RelationPtr QueryBinder::nothing() {
   auto out = std::make_unique<Relation>();
   out->kind = RelationKind::Values;
   out->rows.emplace_back();
   return out;
 }
 
-SqlStatus check_aliases(const Scope& left, const Scope& right, int location) {
+SqlStatus QueryBinder::check_aliases(const Scope& left, const Scope& right, int location) {
   for (const ScopeColumn& column : right.columns) {
     if (!column.table.empty() && left.has_table(column.table)) {
       return SqlError{sqlstate::kDuplicateAlias,
@@ -29,8 +31,6 @@ SqlStatus check_aliases(const Scope& left, const Scope& right, int location) {
   return {};
 }
 
-}  // namespace
-
 SqlStatus QueryBinder::enter(int location) {
   if (++relations_ > kRelationsMax) {
     return SqlError{sqlstate::kStatementTooComplex, "the query uses too many tables", location + 1, {}, {}};
@@ -42,10 +42,22 @@ QueryBinder::BoundFrom QueryBinder::bind_from(const std::vector<ast::FromPtr>& i
   if (items.empty()) return FromItem{nothing(), {}};
   TM_SQL_ASSIGN(FromItem out, bind_item(*items[0]));
   for (size_t i = 1; i < items.size(); ++i) {
-    TM_SQL_ASSIGN(FromItem next, bind_item(*items[i]));
-    TM_TRY(check_aliases(out.scope, next.scope, items[i]->location));
-    out = combine(std::move(out), std::move(next), RelationJoin::Inner);
+    TM_SQL_ASSIGN(RightItem next, bind_right(*items[i], out));
+    out = next.holds_left ? std::move(next.item)
+                          : combine(std::move(out), std::move(next.item), RelationJoin::Inner);
   }
+  return out;
+}
+
+Result<QueryBinder::RightItem, SqlError> QueryBinder::bind_right(const ast::From& item, FromItem& left) {
+  RightItem out;
+  if (item.kind == ast::FromKind::Function) {
+    TM_TRY(enter(item.location));
+    TM_SQL_ASSIGN(out, bind_function(item, left));
+  } else {
+    TM_SQL_ASSIGN(out.item, bind_item(item));
+  }
+  if (!out.holds_left) TM_TRY(check_aliases(left.scope, out.item.scope, item.location));
   return out;
 }
 
@@ -56,7 +68,11 @@ QueryBinder::BoundFrom QueryBinder::bind_item(const ast::From& item) {
     case ast::FromKind::Subquery:
       return bind_subquery(*item.subquery, item.alias, item.column_aliases, item.location);
     case ast::FromKind::Join: return bind_join(item);
-    case ast::FromKind::Function: return bind_function(item);
+    case ast::FromKind::Function: {
+      FromItem none{nothing(), {}};
+      TM_SQL_ASSIGN(RightItem out, bind_function(item, none));
+      return std::move(out.item);
+    }
   }
   TM_UNREACHABLE();
 }
@@ -227,8 +243,9 @@ SqlStatus QueryBinder::apply_to_right(Relation& join, FoundQueries queries, int 
 
 QueryBinder::BoundFrom QueryBinder::bind_join(const ast::From& item) {
   TM_SQL_ASSIGN(FromItem left, bind_item(*item.left));
-  TM_SQL_ASSIGN(FromItem right, bind_item(*item.right));
-  TM_TRY(check_aliases(left.scope, right.scope, item.location));
+  TM_SQL_ASSIGN(RightItem bound, bind_right(*item.right, left));
+  if (bound.holds_left) return bind_lateral_join(item, std::move(bound.item));
+  FromItem right = std::move(bound.item);
   if (item.join == ast::JoinKind::Right) {
     return SqlError{sqlstate::kFeatureNotSupported,
                     "RIGHT JOIN is not supported",

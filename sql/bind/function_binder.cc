@@ -43,6 +43,7 @@ std::string_view clause_name(Clause clause) {
   switch (clause) {
     case Clause::Where: return "WHERE";
     case Clause::On: return "JOIN conditions";
+    case Clause::From: return "functions in FROM";
     case Clause::GroupBy: return "GROUP BY";
     case Clause::Having: return "HAVING";
     case Clause::Select: return "the select list";
@@ -80,13 +81,6 @@ ExpressionBinder::Bound ExpressionBinder::call(const Function& function, std::ve
 }
 
 namespace {
-
-std::optional<SetFunction> set_function_of(std::string_view name) {
-  if (name == "generate_series") return SetFunction::Series;
-  if (name == "unnest") return SetFunction::Unnest;
-  if (name == "_pg_expandarray") return SetFunction::ExpandArray;
-  return std::nullopt;
-}
 
 // text || anything, either way round; a literal without a type counts as text unless the other side is of a
 // type with a concatenation of its own.
@@ -136,7 +130,7 @@ ExpressionBinder::Bound ExpressionBinder::bind_function(const ast::Expr& expr) {
   }
   if (expr.call->over.has_value()) return bind_window(expr, name);
   if (is_aggregate_name(name)) return bind_aggregate(expr, name);
-  if (const auto set = set_function_of(name)) return bind_set(expr, *set);
+  if (const auto set = find_set(expr)) return bind_set(expr, *set);
   if (expr.call->star || expr.call->distinct || expr.call->filter != nullptr) {
     return SqlError{
         sqlstate::kWrongObjectType, name + " is not an aggregate function", expr.location + 1, {}, {}};
@@ -258,13 +252,6 @@ ExpressionBinder::Bound ExpressionBinder::bind_window(const ast::Expr& expr, con
   found_->windows.push_back(std::move(call));
   return make_column(kWindowBase + static_cast<int>(found_->windows.size()) - 1,
                      SqlType::of(TypeKind::BigInt), expr.location);
-}
-
-Result<std::optional<SetCall>, SqlError> ExpressionBinder::bind_from_set(const ast::Expr& call) {
-  const auto function = set_function_of(call.names.back());
-  if (!function) return std::optional<SetCall>();
-  TM_SQL_ASSIGN(SetCall set, bind_set_call(call, *function));
-  return std::optional<SetCall>(std::move(set));
 }
 
 }  // namespace tidemark::sql

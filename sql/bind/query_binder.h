@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,17 @@ class QueryBinder {
     Scope scope;
   };
   using BoundFrom = Result<FromItem, SqlError>;
+  struct RightItem {
+    FromItem item;
+    bool holds_left = false;  // Its rows are those of the left side with more columns: they are joined.
+  };
+  // A function in FROM: the rows of `set`, or the one of `value`.
+  struct FromCall {
+    std::optional<SetCall> set;
+    ExpressionPtr value;
+    FoundQueries queries;
+    bool uses_scope = false;
+  };
 
   // A select list, with all that hangs on it.
   struct Targets {
@@ -61,7 +73,14 @@ class QueryBinder {
   BoundFrom bind_subquery(const ast::Select& query, const std::string& alias,
                           const std::vector<std::string>& names, int location);
   BoundFrom bind_join(const ast::From& item);
-  BoundFrom bind_function(const ast::From& item);
+  // An item behind others: it may use the columns of `left`, and then takes its rows.
+  Result<RightItem, SqlError> bind_right(const ast::From& item, FromItem& left);
+  Result<RightItem, SqlError> bind_function(const ast::From& item, FromItem& left);
+  Result<FromCall, SqlError> bind_call(const ast::Expr& function, const Scope& scope);
+  static RelationPtr add_call(RelationPtr input, FromCall call);
+  BoundFrom bind_lateral_join(const ast::From& item, FromItem joined);
+  static SqlStatus check_aliases(const Scope& left, const Scope& right, int location);
+  static RelationPtr nothing();  // One row without columns.
   Result<ExpressionPtr, SqlError> bind_using(const ast::From& item, FromItem& left, FromItem& right,
                                              FromItem& out);
   static FromItem combine(FromItem left, FromItem right, RelationJoin join);

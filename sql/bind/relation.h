@@ -11,6 +11,7 @@
 #include "sql/bind/aggregate.h"
 #include "sql/catalog.h"
 #include "sql/expr/expression.h"
+#include "sql/expr/split.h"
 #include "sql/parse/ast.h"
 
 namespace tidemark::sql {
@@ -46,7 +47,22 @@ enum class SetFunction : uint8_t {
   Series,       // generate_series(first, last)
   Unnest,       // the elements of an array
   ExpandArray,  // the elements of an array with their numbers, as rows
+  // The words of a text, by what separates them.
+  SplitByText,     // string_to_table(text, delimiter), unnest(string_to_array(text, delimiter))
+  SplitByPattern,  // regexp_split_to_table(text, pattern), the pattern a constant
 };
+
+// How the function splits; nothing: it does not.
+constexpr std::optional<SplitKind> split_kind_of(SetFunction function) {
+  switch (function) {
+    case SetFunction::SplitByText: return SplitKind::ByText;
+    case SetFunction::SplitByPattern: return SplitKind::ByPattern;
+    case SetFunction::Series:
+    case SetFunction::Unnest:
+    case SetFunction::ExpandArray: return std::nullopt;
+  }
+  TM_UNREACHABLE();
+}
 
 struct SortKey {
   ExpressionPtr expression;

@@ -180,11 +180,54 @@ RelationPtr QueryBinder::apply(RelationPtr input, FoundQueries queries,
 
 // ---- functions of several rows
 
-Result<SetCall, SqlError> ExpressionBinder::bind_set_call(const ast::Expr& expr, SetFunction function) {
+namespace {
+
+SqlStatus check_pattern(const Expression& pattern) {
+  const bool known = pattern.kind == ExpressionKind::Constant && !pattern.constant.get().is_null() &&
+                     SplitPattern::parse(pattern.constant.get().as_bytes()).has_value();
+  if (known) return {};
+  return refused("this pattern of regexp_split_to_table is not supported", pattern.location,
+                 "Write one character or class, such as '\\s+' or '[^a-z0-9]+'.");
+}
+
+bool is_plain_call(const ast::Expr& expr) {
+  return expr.kind == ast::ExprKind::Function && !expr.call->star && !expr.call->distinct &&
+         expr.call->filter == nullptr && !expr.call->over;
+}
+
+bool is_string_to_array(const ast::Expr& expr) {
+  return is_plain_call(expr) && expr.names.back() == "string_to_array" && expr.args.size() == 2;
+}
+
+}  // namespace
+
+std::optional<ExpressionBinder::SetSyntax> ExpressionBinder::find_set(const ast::Expr& expr) {
+  if (!is_plain_call(expr)) return std::nullopt;
+  const std::string& name = expr.names.back();
+  if (name == "generate_series") return SetSyntax{SetFunction::Series, expr};
+  if (name == "_pg_expandarray") return SetSyntax{SetFunction::ExpandArray, expr};
+  if (name == "string_to_table") return SetSyntax{SetFunction::SplitByText, expr};
+  if (name == "regexp_split_to_table") return SetSyntax{SetFunction::SplitByPattern, expr};
+  if (name != "unnest") return std::nullopt;
+  const bool of_words = expr.args.size() == 1 && is_string_to_array(*expr.args[0]);
+  if (of_words) return SetSyntax{SetFunction::SplitByText, *expr.args[0]};
+  return SetSyntax{SetFunction::Unnest, expr};
+}
+
+Result<std::optional<SetCall>, SqlError> ExpressionBinder::bind_from_set(const ast::Expr& call) {
+  const std::optional<SetSyntax> set = find_set(call);
+  if (!set) return std::optional<SetCall>();
+  TM_SQL_ASSIGN(SetCall out, bind_set_call(*set));
+  return std::optional<SetCall>(std::move(out));
+}
+
+Result<SetCall, SqlError> ExpressionBinder::bind_set_call(const SetSyntax& set) {
+  const ast::Expr& expr = set.call;
+  const SetFunction function = set.function;
   SetCall out;
   out.function = function;
   TM_SQL_ASSIGN(out.args, bind_args(expr));
-  const size_t wanted = function == SetFunction::Series ? 2 : 1;
+  const size_t wanted = function == SetFunction::Unnest || function == SetFunction::ExpandArray ? 1 : 2;
   if (out.args.size() != wanted) {
     return refused(
         expr.names.back() + " with " + std::to_string(out.args.size()) + " arguments is not supported",
@@ -199,10 +242,11 @@ Result<SetCall, SqlError> ExpressionBinder::bind_set_call(const ast::Expr& expr,
   for (ExpressionPtr& arg : out.args) {
     TM_SQL_ASSIGN(arg, coercer_.coerce(std::move(arg), out.type, CastContext::Implicit));
   }
+  if (function == SetFunction::SplitByPattern) TM_TRY(check_pattern(*out.args[1]));
   return out;
 }
 
-ExpressionBinder::Bound ExpressionBinder::bind_set(const ast::Expr& expr, SetFunction function) {
+ExpressionBinder::Bound ExpressionBinder::bind_set(const ast::Expr& expr, const SetSyntax& set) {
   if (found_ == nullptr || clause_ != Clause::Select || in_aggregate_) {
     return SqlError{sqlstate::kFeatureNotSupported,
                     "set-returning functions are not allowed here",
@@ -210,7 +254,7 @@ ExpressionBinder::Bound ExpressionBinder::bind_set(const ast::Expr& expr, SetFun
                     {},
                     "Write it in FROM."};
   }
-  TM_SQL_ASSIGN(SetCall call, bind_set_call(expr, function));
+  TM_SQL_ASSIGN(SetCall call, bind_set_call(set));
   if (found_->sets.empty()) found_->sets.push_back(std::move(call));
   const SetCall& only = found_->sets[0];
   const bool is_known =
@@ -226,45 +270,6 @@ RelationPtr QueryBinder::expand(RelationPtr input, SetCall call) {
   out->columns.push_back({"", call.type});
   out->set_function = call.function;
   out->expressions = std::move(call.args);
-  return out;
-}
-
-QueryBinder::BoundFrom QueryBinder::bind_function(const ast::From& item) {
-  const ast::Expr& call = *item.function;
-  // Some are tables that are written as functions.
-  ast::From as_table;
-  as_table.table = {call.names.size() > 1 ? call.names[0] : "", call.names.back(), item.location};
-  as_table.alias = item.alias;
-  as_table.column_aliases = item.column_aliases;
-  as_table.location = item.location;
-  if (call.args.empty() && catalog_.find_table("pg_catalog", as_table.table.name) != nullptr) {
-    as_table.table.schema = "pg_catalog";
-    return bind_table(as_table);
-  }
-  const Scope nothing;
-  FoundQueries queries;
-  ExpressionBinder binder = expressions(nothing, Clause::Select, nullptr, &queries);
-  auto one_row = std::make_unique<Relation>();
-  one_row->rows.emplace_back();
-  TM_SQL_ASSIGN(std::optional<SetCall> set, binder.bind_from_set(call));
-  FromItem out;
-  std::vector<Expression*> users;
-  if (set) {
-    for (const ExpressionPtr& arg : set->args) users.push_back(arg.get());
-    out.relation = expand(apply(std::move(one_row), std::move(queries), users), std::move(*set));
-  } else {
-    TM_SQL_ASSIGN(ExpressionPtr value, binder.bind(call));
-    TM_SQL_ASSIGN(value, coercer_.settle(std::move(value)));
-    out.relation =
-        make_relation(RelationKind::Project, apply(std::move(one_row), std::move(queries), {value.get()}));
-    out.relation->columns.push_back({"", value->type});
-    out.relation->expressions.push_back(std::move(value));
-  }
-  const std::string& alias = item.alias.empty() ? call.names.back() : item.alias;
-  const std::string& name = item.column_aliases.empty() ? alias : item.column_aliases[0];
-  out.relation->columns.back().name = name;
-  out.scope.columns.push_back(
-      {alias, name, out.relation->columns.back().type, static_cast<int>(out.relation->columns.size()) - 1});
   return out;
 }
 

@@ -15,7 +15,12 @@ class ExpandOperator : public Operator {
       : relation_(relation),
         input_(std::move(input)),
         args_(relation.expressions),
-        evaluation_(context.evaluation()) {}
+        evaluation_(context.evaluation()) {
+    const std::optional<SplitKind> kind = split_kind_of(relation.set_function);
+    if (!kind) return;
+    const bool by_pattern = *kind == SplitKind::ByPattern;
+    splitter_.emplace(*kind, by_pattern ? &relation.expressions[1]->constant.get() : nullptr);
+  }
 
   PullResult next(Batch& out) override {
     out.reset(relation_.columns.size());
@@ -50,6 +55,11 @@ class ExpandOperator : public Operator {
     started_ = true;
     next_ = 1;
     last_ = 0;
+    if (splitter_) {
+      splitter_->split(args[0], args[1], words_);
+      last_ = static_cast<int64_t>(words_.size());
+      return {};
+    }
     if (std::any_of(args.begin(), args.end(), [](const Value& arg) { return arg.is_null(); })) return {};
     if (relation_.set_function == SetFunction::Series) {
       next_ = args[0].as_int();
@@ -78,6 +88,7 @@ class ExpandOperator : public Operator {
     if (relation_.set_function == SetFunction::Series) {
       return Value::of_int(relation_.columns.back().type.kind, next_);
     }
+    if (splitter_) return Value::text(arena.copy(words_[next_ - 1]));
     const ArrayElement& element = elements_[next_ - 1];
     if (relation_.set_function == SetFunction::ExpandArray) {
       return Value::text(arena.copy("(" + element.value_or("") + "," + std::to_string(next_) + ")"));
@@ -94,6 +105,8 @@ class ExpandOperator : public Operator {
   bool started_ = false;
   int64_t next_ = 1, last_ = 0;
   std::vector<ArrayElement> elements_;
+  std::optional<Splitter> splitter_;
+  std::vector<std::string_view> words_;  // In the row, or in the evaluation's arena.
 };
 
 }  // namespace

@@ -111,7 +111,7 @@ struct From {
   FromKind kind = FromKind::Table;
   TableName table;
   SelectPtr subquery;
-  ExprPtr function;
+  ExprPtr function;  // A call. It may use the items before it, as with LATERAL.
   std::string alias;
   std::vector<std::string> column_aliases;
   JoinKind join = JoinKind::Inner;

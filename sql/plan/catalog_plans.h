@@ -2,9 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "base/result.h"
 #include "proto/catalog.pb.h"
@@ -37,11 +38,20 @@ class CatalogPlans {
   StoredTablePtr table(TableId id) const;
 
  private:
-  void add_view(const pb::TableDefinition& definition, const pb::Catalog& catalog,
-                std::vector<std::string>& failures);
+  class CatalogThen;
+  struct Known {
+    StoredTablePtr table;                           // Null: not known.
+    std::shared_ptr<const ViewPlan> view;           // Of views.
+    uint64_t created = 0, filled = 0, dropped = 0;  // Versions of the catalog. 0: not yet.
+    bool is_replacement = false;                    // It has the name of another until it is filled.
+  };
 
-  std::map<TableId, StoredTablePtr> tables_;
-  std::map<TableId, std::shared_ptr<const ViewPlan>> views_;
+  const Known* find(TableId id) const;
+  void add(const pb::TableDefinition& definition, std::vector<std::string>& failures);
+  void add_view(const pb::TableDefinition& definition, std::vector<std::string>& failures);
+
+  std::vector<Known> known_;                                       // By id: they are dense.
+  std::unordered_map<std::string, std::vector<TableId>> by_name_;  // Also those that were dropped.
 };
 
 }  // namespace tidemark::sql

@@ -12,6 +12,7 @@ struct ViewPlanner::Side {
   Stream stream;
   std::vector<ExpressionPtr> keys;  // Of the join, over the stream's source.
   ExpressionPtr condition;          // Rows that do not pass have no partner.
+  bool nulls_meet = false;          // NULL keys are equal to each other.
   TableId table;
   std::vector<int> columns;    // Where each column of the stream is in the side's table; -1: nowhere.
   std::vector<int> identity;   // And what identifies its rows.
@@ -26,6 +27,31 @@ Uses uses_of(const Expression& expression, int left_columns) {
   bool left = false, right = false;
   for_each_column(expression, [&](int column) { (column < left_columns ? left : right) = true; });
   return left && right ? Uses::Both : left ? Uses::Left : right ? Uses::Right : Uses::Neither;
+}
+
+ExpressionPtr test(ExpressionKind kind, const Expression& of, bool negated) {
+  std::vector<ExpressionPtr> args;
+  args.push_back(clone(of));
+  ExpressionPtr made = make_operation(kind, SqlType::of(TypeKind::Boolean), std::move(args), -1);
+  made->negated = negated;
+  return made;
+}
+
+Stream copy_of(const Stream& stream) {
+  auto copy = [](const ExpressionPtr& expression) { return expression ? clone(*expression) : nullptr; };
+  Stream out;
+  out.source = stream.source;
+  out.table = stream.table;
+  out.left = stream.left;
+  out.right = stream.right;
+  out.outer = stream.outer;
+  for (const ExpressionPtr& input : stream.inputs) out.inputs.push_back(copy(input));
+  out.input_filter = copy(stream.input_filter);
+  for (const ExpressionPtr& column : stream.columns) out.columns.push_back(copy(column));
+  out.filter = copy(stream.filter);
+  out.identity = clone_all(stream.identity);
+  out.identity_distribution = stream.identity_distribution;
+  return out;
 }
 
 }  // namespace
@@ -74,10 +100,63 @@ ViewPlanner::BoundStreams ViewPlanner::join(const Relation& relation, const Need
   }
   const bool outer = relation.join == RelationJoin::Left;
   if (outer && !residual.empty()) {
-    return refuse("a left join in a materialized view takes only equalities between its two sides",
-                  "Compute the condition in a view of one side, or use an inner join.");
+    return make_outer_join(std::move(left), std::move(right), join_conjuncts(std::move(residual)));
   }
   return make_join(std::move(left), std::move(right), outer, join_conjuncts(std::move(residual)));
+}
+
+// A left join whose condition looks at pairs: whether a left row has a partner is known only when its pairs
+// have been tried. They are counted per left row, and the left rows without a count are those without
+// partner.
+ViewPlanner::BoundStreams ViewPlanner::make_outer_join(Side left, Side right, ExpressionPtr residual) {
+  Side all;
+  all.stream = copy_of(left.stream);
+  std::vector<ExpressionPtr> nulls;
+  for (const ExpressionPtr& column : right.stream.columns) {
+    nulls.push_back(column ? make_constant(Value(), column->type) : nullptr);
+  }
+  const size_t identity = left.stream.identity.size();
+  TM_SQL_ASSIGN(Streams pairs, make_join(std::move(left), std::move(right), false, std::move(residual)));
+
+  Side counts;
+  counts.stream = count_pairs(copy_of(pairs.front()), identity);
+  // What identifies a row may be NULL, and is the same then: no key is left out, so no row is without a side.
+  all.keys = clone_all(all.stream.identity);
+  counts.keys = clone_all(counts.stream.identity);
+  all.nulls_meet = counts.nulls_meet = true;
+  TM_SQL_ASSIGN(Streams alone, make_join(std::move(all), std::move(counts), true, nullptr));
+  TM_ASSERT(alone.size() == 1, alone.size());
+  Stream& without = alone.front();
+  ExpressionPtr count = std::move(without.columns.back());
+  without.columns.pop_back();
+  without.filter = test(ExpressionKind::IsNull, *count, false);
+  for (ExpressionPtr& null : nulls) without.columns.push_back(std::move(null));
+  pairs.push_back(std::move(without));
+  return pairs;
+}
+
+// How many pairs there are for each left row, by the first `identity` columns of what identifies a pair.
+Stream ViewPlanner::count_pairs(Stream pairs, size_t identity) {
+  TableBuilder table(take_id(), pb::AUXILIARY, pb::SUM);
+  SinkPlan sink;
+  sink.kind = SinkKind::Aggregate;
+  sink.table = TableId{table.definition().id()};
+  Kept kept{sink.table, {}};
+  for (size_t i = 0; i < identity; ++i) {
+    const int place = table.add("key", pairs.identity[i]->type, nullptr, true);
+    table.distribute(place);
+    sink.columns.push_back(clone(*pairs.identity[i]));
+  }
+  kept.read.expressions.push_back(
+      table.column(table.add("rows", SqlType::of(TypeKind::BigInt), nullptr, true)));
+  add_table(table);
+  add_flow(std::move(pairs), std::move(sink));
+  return stream_of(kept);
+}
+
+bool ViewPlanner::is_base_table(TableId table) const {
+  StoredTablePtr found = options_.find_table(table);
+  return found && (found->definition.kind() == pb::MANAGED || found->definition.kind() == pb::EXTERNAL);
 }
 
 // The side's table: join key, then what identifies the row, then the other columns that somebody needs.
@@ -101,7 +180,7 @@ TableId ViewPlanner::make_side(Side& side) {
   SinkPlan sink;
   sink.table = side.table;
   sink.columns = table.take_expressions();
-  sink.key_columns_not_null = static_cast<uint32_t>(side.keys.size());
+  sink.key_columns_not_null = side.nulls_meet ? 0 : static_cast<uint32_t>(side.keys.size());
   add_table(table);
 
   Stream stream;
@@ -134,13 +213,17 @@ ViewPlanner::BoundStreams ViewPlanner::make_join(Side left, Side right, bool out
     stream.identity_distribution = stream.identity.size();
     // The same two rows may meet under another key later, from another lane: the key tells them apart.
     for (size_t i = 0; i < left.keys.size(); ++i) stream.identity.push_back(left_column(static_cast<int>(i)));
+    if (outer && !is_base_table(right.stream.table)) {
+      // What identifies a partner may be NULL, or nothing at all: its join key tells it from no partner.
+      stream.identity.push_back(right_column(0));
+    }
     if (residual) stream.filter = substitute(*residual, stream.columns);
     return stream;
   };
   Streams out;
   out.push_back(pairs());
   out.back().source = FlowSource::Join;
-  if (!outer) return out;
+  if (!outer || (left.nulls_meet && !left.condition)) return out;
 
   // Left rows that can have no partner do not go through the side: NULL keys would all meet in one place.
   ExpressionPtr without = nullptr;
@@ -153,13 +236,6 @@ ViewPlanner::BoundStreams ViewPlanner::make_join(Side left, Side right, bool out
     args.push_back(std::move(without));
     args.push_back(std::move(more));
     without = make_operation(ExpressionKind::Or, SqlType::of(TypeKind::Boolean), std::move(args), -1);
-  };
-  auto test = [&](ExpressionKind kind, const Expression& of, bool negated) {
-    std::vector<ExpressionPtr> args;
-    args.push_back(clone(of));
-    ExpressionPtr made = make_operation(kind, SqlType::of(TypeKind::Boolean), std::move(args), -1);
-    made->negated = negated;
-    return made;
   };
   for (const ExpressionPtr& key : left.keys) or_else(test(ExpressionKind::IsNull, *key, false));
   if (left.condition) or_else(test(ExpressionKind::IsTruth, *left.condition, true));

@@ -16,6 +16,7 @@ bool flow_may_fail(const FlowPlan& flow) {
   auto any = [&](const std::vector<ExpressionPtr>& all) {
     return std::any_of(all.begin(), all.end(), fails);
   };
+  if (fails(flow.split.text) || fails(flow.split.delimiter)) return true;
   if (fails(flow.filter) || fails(flow.input_filter) || any(flow.inputs) || any(flow.sink.columns))
     return true;
   for (const SumColumn& sum : flow.sink.sums) {
@@ -97,6 +98,7 @@ void ViewPlanner::add_flow(Stream stream, SinkPlan sink) {
   flow.left = stream.left;
   flow.right = stream.right;
   flow.outer = stream.outer;
+  flow.split = std::move(stream.split);
   flow.inputs = std::move(stream.inputs);
   flow.input_filter = std::move(stream.input_filter);
   flow.filter = std::move(stream.filter);
@@ -130,8 +132,7 @@ ViewPlanner::BoundStreams ViewPlanner::streams_of(const Relation& relation, cons
     case RelationKind::Sort: return streams_of(*relation.inputs[0], needed);  // A view has no order.
     case RelationKind::Apply:
       return refuse("a subquery in an expression is not kept by materialized views", "Write a join in FROM.");
-    case RelationKind::Expand:
-      return refuse("a function of several rows is not kept by materialized views");
+    case RelationKind::Expand: return split(relation, needed);
     case RelationKind::Values:
       return refuse("a materialized view needs a table to follow", "Select from a table or another view.");
     case RelationKind::Aggregate:
@@ -198,6 +199,39 @@ ViewPlanner::BoundStreams ViewPlanner::filter(const Relation& relation, const Ne
     stream.filter = both(std::move(stream.filter), substitute(*condition, stream.columns));
   }
   return streams;
+}
+
+// A row per word: found by the word, and told from others by the row that has it.
+ViewPlanner::BoundStreams ViewPlanner::split(const Relation& relation, const Needed& needed) {
+  const std::optional<SplitKind> kind = split_kind_of(relation.set_function);
+  if (!kind) {
+    return refuse("this function of several rows is not kept by materialized views",
+                  "Those that are: string_to_table, unnest(string_to_array(...)), regexp_split_to_table.");
+  }
+  Needed below(needed.begin(), needed.end() - 1);
+  for (const ExpressionPtr& expression : relation.expressions) {
+    for_each_column(std::as_const(*expression),
+                    [&](int column) { below[static_cast<size_t>(column)] = true; });
+  }
+  TM_SQL_ASSIGN(Stream stream, simple_stream(*relation.inputs[0], below));
+  stream.split.kind = *kind;
+  stream.split.text = substitute(*relation.expressions[0], stream.columns);
+  stream.split.delimiter = substitute(*relation.expressions[1], stream.columns);
+  const int width = stored_width(stream.table);
+  const ExpressionPtr word = make_column(width, SqlType::of(TypeKind::Text));
+  stream.columns.push_back(needed.back() ? clone(*word) : nullptr);
+  stream.identity.insert(stream.identity.begin(), clone(*word));
+  stream.identity.push_back(make_column(width + 1, SqlType::of(TypeKind::Integer)));
+  stream.identity_distribution = 1;
+  Streams out;
+  out.push_back(std::move(stream));
+  return out;
+}
+
+int ViewPlanner::stored_width(TableId table) const {
+  auto own = tables_.find(table.value);
+  if (own != tables_.end()) return own->second.columns_size();
+  return options_.find_table(table)->definition.columns_size();
 }
 
 ViewPlanner::BoundStreams ViewPlanner::union_all(const Relation& relation, const Needed& needed) {
@@ -297,7 +331,8 @@ Result<Stream, SqlError> ViewPlanner::keep_aside(const Relation& relation, const
 
 Result<Stream, SqlError> ViewPlanner::simple_stream(const Relation& relation, const Needed& needed) {
   TM_SQL_ASSIGN(Streams streams, streams_of(relation, needed));
-  if (streams.size() == 1 && streams[0].source == FlowSource::Table) return std::move(streams[0]);
+  const bool simple = streams.size() == 1 && streams[0].source == FlowSource::Table && !streams[0].split.text;
+  if (simple) return std::move(streams[0]);
   TM_SQL_ASSIGN(Kept kept, keep_rows(std::move(streams), relation, needed, take_id(), pb::AUXILIARY));
   return stream_of(kept);
 }

@@ -15,7 +15,9 @@ struct Stream {
   std::vector<ExpressionPtr> inputs;  // LeftOnly.
   ExpressionPtr input_filter;         // LeftOnly.
 
-  // Over the source's columns.
+  SplitPlan split;  // Table.
+
+  // Over the source's columns; with a split, those and its two.
   std::vector<ExpressionPtr> columns;  // Null where nobody needs it.
   ExpressionPtr filter;
   std::vector<ExpressionPtr> identity;

@@ -11,6 +11,7 @@
 #include "proto/catalog.pb.h"
 #include "sql/bind/aggregate.h"
 #include "sql/expr/expression.h"
+#include "sql/expr/split.h"
 #include "sql/types/sql_type.h"
 
 namespace tidemark::sql {
@@ -32,7 +33,6 @@ enum class SinkKind : uint8_t {
   Put,        // A row per input row: PUT and JOIN_SIDE tables.
   Aggregate,  // Adds to the SUM row of the group, and to multisets.
   Multiset,   // Adds the row itself to a multiset: the first of it are a TOP table.
-  Keyword,    // A row per token of a text column.
 };
 
 // What an aggregate's value is added to. The SUM row's columns are the count of rows, and then these.
@@ -59,7 +59,7 @@ struct SinkPlan {
   SinkKind kind = SinkKind::Put;
   TableId table;
   // One expression per column of the table's definition, in order. Put and Multiset: all (a multiset's count
-  // is the last column and has none). Aggregate: the group columns. Keyword: `tokens` stands for the first.
+  // is the last column and has none). Aggregate: the group columns.
   std::vector<ExpressionPtr> columns;
   // UNION ALL: the first two columns are the branch and the bytes of the row's identity.
   bool identity_first = false;
@@ -67,7 +67,6 @@ struct SinkPlan {
 
   std::vector<SumColumn> sums;       // Aggregate.
   std::vector<ValueSet> value_sets;  // Aggregate.
-  ExpressionPtr tokens;              // Keyword.
   bool pinned = false;               // Aggregate without groups: its one row is there even over nothing.
 
   // A row in which one of these columns is NULL is left out: join keys of JOIN_SIDE tables.
@@ -82,11 +81,20 @@ enum class FlowSource : uint8_t {
              // left join and not the side, that can have no partner (their join key is NULL).
 };
 
+// A row becomes one per word of a text: the source's columns, then the word, and how many times it came
+// before in this row, from 0. So a word that stays does not change when another comes.
+struct SplitPlan {
+  SplitKind kind = SplitKind::ByText;
+  ExpressionPtr text, delimiter;  // Over the source's columns. Null text: rows stay as they are.
+};
+
 struct FlowPlan {
   FlowSource source = FlowSource::Table;
   TableId table;        // Table, LeftOnly: whose changes.
   TableId left, right;  // Join, LeftOnly: the sides; changes of both.
   bool outer = false;   // Join: left rows without partner come with NULLs.
+
+  SplitPlan split;  // Table only.
 
   // All over the source's columns.
   std::vector<ExpressionPtr> inputs;  // LeftOnly: the left side's columns, over those of `table`,

@@ -27,6 +27,7 @@ class ViewPlanner {
   BoundStreams scan(const Relation& relation, const Needed& needed);
   BoundStreams project(const Relation& relation, const Needed& needed);
   BoundStreams filter(const Relation& relation, const Needed& needed);
+  BoundStreams split(const Relation& relation, const Needed& needed);
   BoundStreams union_all(const Relation& relation, const Needed& needed);
   BoundStreams join(const Relation& relation, const Needed& needed);
 
@@ -75,7 +76,11 @@ class ViewPlanner {
   // Of a join.
   struct Side;
   BoundStreams make_join(Side left, Side right, bool outer, ExpressionPtr residual);
+  BoundStreams make_outer_join(Side left, Side right, ExpressionPtr residual);
+  Stream count_pairs(Stream pairs, size_t identity);
   TableId make_side(Side& side);
+  bool is_base_table(TableId table) const;
+  int stored_width(TableId table) const;
 
   TableId take_id() { return TableId{next_id_++}; }
   void add_table(TableBuilder& table);

@@ -48,7 +48,8 @@ void FlowWorld::install() {
   TM_ASSERT(failures.empty(), failures.front());
 }
 
-TableId FlowWorld::create_table(const std::string& name, const std::vector<ColumnSpec>& columns) {
+TableId FlowWorld::create_table(const std::string& name, const std::vector<ColumnSpec>& columns,
+                                size_t key_columns) {
   pb::TableDefinition& table = *catalog_.add_tables();
   catalog_.set_version(catalog_.version() + 1);
   if (catalog_.next_id() == 0) catalog_.set_next_id(1);
@@ -63,6 +64,10 @@ TableId FlowWorld::create_table(const std::string& name, const std::vector<Colum
     table.mutable_columns(table.columns_size() - 1)->set_type(column.type);
   }
   table.add_distribution(0);
+  for (size_t i = 1; i < key_columns; ++i) {
+    table.add_clustering(static_cast<uint32_t>(i));
+    table.add_clustering_descending(false);
+  }
   store_.add_table(table);
   install();
   return TableId{table.id()};
@@ -129,31 +134,35 @@ void FlowWorld::drop_view(const std::string& name) {
   install();
 }
 
+void FlowWorld::write(const std::vector<Write>& writes) {
+  std::deque<OwnedChange> changes;
+  for (const Write& one : writes) change(one, changes);
+  propagate(std::move(changes), TableId{0});
+}
+
 void FlowWorld::upsert(const std::string& table, const std::vector<std::string>& values) {
-  change(table, values, false);
+  write({{table, values, false}});
 }
 
 void FlowWorld::erase(const std::string& table, const std::string& key) {
-  change(table, {key}, true);
+  write({{table, {key}, true}});
 }
 
-void FlowWorld::change(const std::string& name, const std::vector<std::string>& texts, bool is_delete) {
-  const pb::TableDefinition* table = find(name);
-  TM_ASSERT(table != nullptr, name);
+void FlowWorld::change(const Write& write, std::deque<OwnedChange>& changes) {
+  const pb::TableDefinition* table = find(write.table);
+  TM_ASSERT(table != nullptr, write.table);
   const sql::TableCodec& codec = store_.codec(TableId{table->id()});
   sql::Arena arena;
   std::vector<sql::Value> values(codec.columns().size());
-  for (size_t i = 0; i < texts.size(); ++i) {
-    if (texts[i] == "NULL") continue;
-    sql::Fault fault = sql::value_from_text(codec.columns()[i].type, texts[i], arena, values[i]);
-    TM_ASSERT(fault.ok(), texts[i]);
+  for (size_t i = 0; i < write.values.size(); ++i) {
+    if (write.values[i] == "NULL") continue;
+    sql::Fault fault = sql::value_from_text(codec.columns()[i].type, write.values[i], arena, values[i]);
+    TM_ASSERT(fault.ok(), write.values[i]);
   }
   sql::EncodedRow row;
   codec.encode(values, row);
-  std::deque<OwnedChange> changes;
-  store_.put(TableId{table->id()}, row.hash, row.key, is_delete ? std::nullopt : std::optional(row.row),
+  store_.put(TableId{table->id()}, row.hash, row.key, write.is_delete ? std::nullopt : std::optional(row.row),
              changes);
-  propagate(std::move(changes), TableId{0});
 }
 
 // Changes make effects, effects make changes, until there are none: each round is a record and a batch.
@@ -205,6 +214,18 @@ std::string FlowWorld::line_of(const sql::Value* values, size_t count) const {
 }
 
 FlowWorld::Lines FlowWorld::read(const std::string& name) {
+  return shown(name, store_.rows(TableId{find(name)->id()}));
+}
+
+FlowWorld::Lines FlowWorld::types(const std::string& name) {
+  Lines out;
+  for (const sql::ReadPlan::Column& column : plans_.table(TableId{find(name)->id()})->read.columns) {
+    out.push_back(std::string(sql::type_name(column.type.kind)));
+  }
+  return out;
+}
+
+FlowWorld::Lines FlowWorld::shown(const std::string& name, const std::map<std::string, std::string>& rows) {
   const pb::TableDefinition* table = find(name);
   const TableId id{table->id()};
   sql::StoredTablePtr stored = plans_.table(id);
@@ -212,7 +233,7 @@ FlowWorld::Lines FlowWorld::read(const std::string& name) {
   std::optional<sql::Program> visible;
   if (stored->read.visible) visible.emplace(*stored->read.visible);
   Lines out;
-  for (const auto& [key, row] : store_.rows(id)) {
+  for (const auto& [key, row] : rows) {
     sql::Evaluation evaluation;
     std::vector<sql::Value> values, results(columns.result_count());
     TM_ASSERT(store_.codec(id).decode(key, row, evaluation.arena, values).ok());

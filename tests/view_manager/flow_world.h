@@ -19,18 +19,29 @@ class FlowWorld {
   struct ColumnSpec {
     std::string name, type;
   };
-  // The first column is the key.
-  TableId create_table(const std::string& name, const std::vector<ColumnSpec>& columns);
+  // The first columns are the key, distributed by the first of them.
+  TableId create_table(const std::string& name, const std::vector<ColumnSpec>& columns,
+                       size_t key_columns = 1);
   // Empty, or why not. Rows that are there already are paged into it.
   std::string create_view(const std::string& sql);
   void drop_view(const std::string& name);
 
+  struct Write {
+    std::string table;
+    std::vector<std::string> values;  // As text, "NULL" for NULL; of a delete: the key.
+    bool is_delete = false;
+  };
+  // All of them in one record.
+  void write(const std::vector<Write>& writes);
   // Values as text, "NULL" for NULL.
   void upsert(const std::string& table, const std::vector<std::string>& values);
   void erase(const std::string& table, const std::string& key);
 
   // Sorted lines of "a|b|c".
   std::vector<std::string> read(const std::string& view);
+  // The same of rows that are kept elsewhere, by key.
+  std::vector<std::string> shown(const std::string& view, const std::map<std::string, std::string>& rows);
+  std::vector<std::string> types(const std::string& view);
   std::vector<std::string> evaluate(const std::string& view);
   std::vector<std::string> errors(const std::string& view);
   // Empty, or the first view that differs.
@@ -45,7 +56,7 @@ class FlowWorld {
  private:
   using Lines = std::vector<std::string>;
 
-  void change(const std::string& table, const std::vector<std::string>& values, bool is_delete);
+  void change(const Write& write, std::deque<OwnedChange>& changes);
   void propagate(std::deque<OwnedChange> changes, TableId page_of);
   void install();
   std::string line_of(const sql::Value* values, size_t count) const;

@@ -15,39 +15,48 @@ constexpr ShardCount kShards{16};
 constexpr sql::SqlType kText = sql::SqlType::of(sql::TypeKind::Text);
 constexpr sql::SqlType kBigInt = sql::SqlType::of(sql::TypeKind::BigInt);
 
-pb::TableDefinition keyword_table() {
+sql::TableCodec table_of(uint32_t id, std::initializer_list<std::pair<const char*, const char*>> columns,
+                         std::initializer_list<uint32_t> clustering) {
   pb::TableDefinition table;
-  table.set_id(7);
+  table.set_id(id);
   table.set_kind(pb::VIEW);
   table.set_row_rule(pb::PUT);
-  for (auto [name, type] : {std::pair{"token", "text"}, {"id", "bigint"}, {"title", "text"}}) {
+  for (auto [name, type] : columns) {
     table.add_columns()->set_name(name);
     table.mutable_columns(table.columns_size() - 1)->set_type(type);
   }
   table.add_distribution(0);
-  table.add_clustering(1);
-  return table;
+  for (uint32_t column : clustering) table.add_clustering(column);
+  return std::move(*sql::TableCodec::make(table));
 }
 
-class KeywordTest : public ::testing::Test {
+// A row per word: (word, id, which of the same words, title).
+class WordsTest : public ::testing::Test {
  protected:
-  KeywordTest() : codec_(std::move(*sql::TableCodec::make(keyword_table()))) {
+  WordsTest()
+      : documents_(table_of(1, {{"id", "bigint"}, {"body", "text"}, {"title", "text"}}, {})),
+        words_(table_of(7, {{"word", "text"}, {"id", "bigint"}, {"number", "integer"}, {"title", "text"}},
+                        {1, 2})) {
+    constexpr sql::SqlType kInteger = sql::SqlType::of(sql::TypeKind::Integer);
     plan_.table = TableId{1};
-    plan_.sink.kind = sql::SinkKind::Keyword;
+    plan_.split.text = sql::make_column(1, kText);
+    plan_.split.delimiter = sql::make_constant(sql::Value::text(" "), kText);
     plan_.sink.table = TableId{7};
-    plan_.sink.tokens = sql::make_column(1, kText);
-    plan_.sink.columns.resize(3);
-    plan_.sink.columns[1] = sql::make_column(0, kBigInt);
-    plan_.sink.columns[2] = sql::make_column(2, kText);
+    plan_.sink.columns.push_back(sql::make_column(3, kText));
+    plan_.sink.columns.push_back(sql::make_column(0, kBigInt));
+    plan_.sink.columns.push_back(sql::make_column(4, kInteger));
+    plan_.sink.columns.push_back(sql::make_column(2, kText));
     plan_.identity.push_back(sql::make_column(0, kBigInt));
     flow_ = std::make_unique<Flow>(
-        plan_, [this](TableId) -> const sql::TableCodec& { return codec_; }, nullptr);
+        plan_,
+        [this](TableId id) -> const sql::TableCodec& { return id == TableId{1} ? documents_ : words_; },
+        nullptr);
   }
 
   struct Row {
     std::string body, title;
   };
-  // "+token" for a put, "-token" for a delete.
+  // "+word" for a put, "-word" for a delete.
   std::vector<std::string> effects(std::optional<Row> before, std::optional<Row> after) {
     auto values = [](const Row& row) {
       return std::vector<sql::Value>{sql::Value::bigint(5), sql::Value::text(row.body),
@@ -77,20 +86,21 @@ class KeywordTest : public ::testing::Test {
     return out;
   }
 
-  sql::TableCodec codec_;
+  sql::TableCodec documents_, words_;
   sql::FlowPlan plan_;
   std::unique_ptr<Flow> flow_;
 };
 
-TEST_F(KeywordTest, ARowPerTokenOnceInLowerCase) {
-  EXPECT_EQ(effects({}, Row{"The tide, the MARK!", "t"}),
-            (std::vector<std::string>{"+mark", "+the", "+tide"}));
+TEST_F(WordsTest, ARowPerWordAsOftenAsItIsThere) {
+  EXPECT_EQ(effects({}, Row{"the tide the mark", "t"}),
+            (std::vector<std::string>{"+mark", "+the", "+the", "+tide"}));
   EXPECT_EQ(effects(Row{"the tide", "t"}, {}), (std::vector<std::string>{"-the", "-tide"}));
 }
 
-TEST_F(KeywordTest, OnlyTokensThatComeOrGoAreTouched) {
+TEST_F(WordsTest, OnlyWordsThatComeOrGoAreTouched) {
   EXPECT_EQ(effects(Row{"a b", "t"}, Row{"b c", "t"}), (std::vector<std::string>{"-a", "+c"}));
   EXPECT_EQ(effects(Row{"a b", "t"}, Row{"b a", "t"}), std::vector<std::string>{});
+  EXPECT_EQ(effects(Row{"a a b", "t"}, Row{"c a", "t"}), (std::vector<std::string>{"-a", "-b", "+c"}));
   EXPECT_EQ(effects(Row{"a", "t"}, Row{"a", "u"}), (std::vector<std::string>{"+a"}));
 }
 

@@ -131,6 +131,30 @@ TEST_F(ViewsTest, LeftJoin) {
   churn(9);
 }
 
+TEST_F(ViewsTest, LeftJoinWithAConditionOverBothSides) {
+  view(
+      "v as select o.id, c.name, o.amount from orders o left join customers c on o.customer = c.id and "
+      "o.id > c.id + 3");
+  view(
+      "w as select o.kind, count(*) as n, count(c.id) as found from orders o left join customers c on "
+      "o.customer = c.id and o.kind <> c.city and c.name <> 'name1' and o.amount > 0 group by o.kind");
+  // What identifies a left row may be NULL.
+  view(
+      "x as select t.kind, c.name from (select kind, max(customer) as m from orders group by kind) t "
+      "left join customers c on t.m = c.id and coalesce(t.kind, 'k1') <> c.name");
+  churn(19);
+}
+
+// A partner whose key is NULL, or that has none, is not to be taken for no partner when it goes.
+TEST_F(ViewsTest, LeftJoinWithAPartnerThatNothingIdentifies) {
+  view("v as select c.id, t.n from customers c left join (select count(*) as n from orders) t on c.id = t.n");
+  view(
+      "w as select c.id, t.kind from customers c left join (select kind, max(customer) as m from orders "
+      "group "
+      "by kind) t on c.id = t.m");
+  churn(20);
+}
+
 TEST_F(ViewsTest, SelfJoin) {
   view("v as select a.id as child, b.id as parent, b.kind from orders a join orders b on a.parent = b.id");
   churn(10);
@@ -183,6 +207,36 @@ TEST_F(ViewsTest, UnionAll) {
       "t group by label");
   view("x as select kind from orders union select city from customers");
   churn(15);
+}
+
+TEST_F(ViewsTest, WordsOfATextAreFoundByTheWord) {
+  world_.create_table("notes", {{"id", "bigint"}, {"body", "text"}, {"author", "integer"}});
+  view("v as select word, id from notes, string_to_table(lower(body), ' ') as word");
+  const pb::TableDefinition* table = world_.find("v");
+  ASSERT_EQ(table->distribution_size(), 1);
+  EXPECT_EQ(table->columns(static_cast<int>(table->distribution(0))).name(), "word");
+  view(
+      "w as select word, count(*) as n, count(distinct id) as notes from notes, "
+      "unnest(string_to_array(lower(body), ' ')) as word where word <> '' group by word");
+  view(
+      "x as select c.name, t.word from customers c join (select author, w from notes cross join lateral "
+      "regexp_split_to_table(body, '[^a-zA-Z]+') as s(w) where w = 'tide' or author > 3) t(author, word) on "
+      "c.id = t.author");
+  view("y as select distinct word from notes, string_to_table(body, ' ') as word where word = 'tide'");
+  Random random(21);
+  const std::vector<std::string> words = {"tide", "Tide", "mark", "the", "", "a,b", "of"};
+  for (int i = 0; i < 200; ++i) {
+    const std::string id = std::to_string(random.between(1, 8));
+    if (random.chance(0.2)) {
+      world_.erase("notes", id);
+    } else {
+      std::string body;
+      for (int64_t n = random.between(0, 6); n > 0; --n) body += words[random.below(words.size())] + " ";
+      world_.upsert("notes", {id, random.chance(0.1) ? "NULL" : body, std::to_string(random.between(1, 6))});
+    }
+    if (i % 10 == 0) world_.upsert("customers", {std::to_string(1 + i / 10 % 6), "name", "city"});
+    ASSERT_EQ(world_.check(), "") << i;
+  }
 }
 
 TEST_F(ViewsTest, ViewsOverViewsOverViews) {

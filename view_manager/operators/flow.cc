@@ -12,7 +12,10 @@ Flow::Flow(const sql::FlowPlan& plan, const FindCodec& codec, const sql::TableCo
   if (plan.source == sql::FlowSource::LeftOnly) inputs_.emplace(plan.inputs);
   identity_.emplace(plan.identity);
   identity_values_.resize(plan.identity.size());
-  if (plan.source == sql::FlowSource::Table) return;
+  if (plan.source == sql::FlowSource::Table) {
+    if (plan.split.text) prepare_split(codec(plan.table).columns().size());
+    return;
+  }
   left_ = &codec(plan.left);
   right_ = &codec(plan.right);
   wide_before_.resize(left_->columns().size() + right_->columns().size());
@@ -20,7 +23,9 @@ Flow::Flow(const sql::FlowPlan& plan, const FindCodec& codec, const sql::TableCo
 }
 
 void Flow::run(const sql::Value* before, const sql::Value* after, OperatorContext& context) {
-  if (plan_.source == sql::FlowSource::Table) return run_rows(before, after, context);
+  if (plan_.source == sql::FlowSource::Table) {
+    return splitter_ ? run_split(before, after, context) : run_rows(before, after, context);
+  }
   TM_ASSERT(plan_.source == sql::FlowSource::LeftOnly);
   const sql::Value* was = widen(before, wide_before_, context);
   const sql::Value* is = widen(after, wide_after_, context);

@@ -34,6 +34,15 @@ class Flow {
 
  private:
   void run_rows(const sql::Value* before, const sql::Value* after, OperatorContext& context);
+  void prepare_split(size_t width);
+  void run_split(const sql::Value* before, const sql::Value* after, OperatorContext& context);
+  struct Word {
+    std::string_view text;
+    int32_t number = 0;  // Among the same ones.
+    auto operator<=>(const Word&) const = default;
+  };
+  bool split(const sql::Value* row, std::vector<Word>& out, sql::SqlError& error, OperatorContext& context);
+  const sql::Value* with_word(const sql::Value* row, const Word& word, std::vector<sql::Value>& wide) const;
   void evaluate(const sql::Value* row, FlowRow& out, OperatorContext& context);
   const sql::Value* widen(const sql::Value* row, std::vector<sql::Value>& wide, OperatorContext& context);
   void encode_identity(const sql::Value* row, OperatorContext& context);
@@ -42,7 +51,8 @@ class Flow {
             std::vector<sql::Value>& out) const;
 
   const sql::FlowPlan& plan_;
-  std::optional<sql::Program> filter_, input_filter_, inputs_, identity_;
+  std::optional<sql::Program> filter_, input_filter_, inputs_, identity_, split_;
+  std::optional<sql::Splitter> splitter_;
   std::unique_ptr<Sink> sink_;
   const sql::TableCodec* errors_;
   const sql::TableCodec *left_ = nullptr, *right_ = nullptr;
@@ -50,6 +60,8 @@ class Flow {
   FlowRow before_, after_;
   std::vector<sql::Value> wide_before_, wide_after_, match_, identity_values_;
   std::string identity_key_;
+  std::vector<std::string_view> split_words_;
+  std::vector<Word> words_before_, words_after_;
 };
 
 }  // namespace tidemark

@@ -9,7 +9,6 @@ std::unique_ptr<Sink> make_sink(const sql::SinkPlan& plan, const FindCodec& code
     case sql::SinkKind::Put: return make_put_sink(plan, codec);
     case sql::SinkKind::Aggregate: return make_aggregate_sink(plan, codec);
     case sql::SinkKind::Multiset: return make_multiset_sink(plan, codec);
-    case sql::SinkKind::Keyword: return make_keyword_sink(plan, codec);
   }
   TM_UNREACHABLE();
 }

@@ -45,7 +45,6 @@ using FindCodec = std::function<const sql::TableCodec&(TableId)>;
 std::unique_ptr<Sink> make_put_sink(const sql::SinkPlan& plan, const FindCodec& codec);
 std::unique_ptr<Sink> make_aggregate_sink(const sql::SinkPlan& plan, const FindCodec& codec);
 std::unique_ptr<Sink> make_multiset_sink(const sql::SinkPlan& plan, const FindCodec& codec);
-std::unique_ptr<Sink> make_keyword_sink(const sql::SinkPlan& plan, const FindCodec& codec);
 std::unique_ptr<Sink> make_sink(const sql::SinkPlan& plan, const FindCodec& codec);
 
 }  // namespace tidemark

@@ -1,0 +1,82 @@
+// Random views through random histories: at each moment what PostgreSQL says. TIDEMARK_VIEW_CASES sets how
+// many histories, TIDEMARK_VIEW_SEED the first seed; a failure names its seed and prints the shortest script
+// found.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "tests/views/cluster_views.h"
+#include "tests/views/flow_views.h"
+#include "tests/views/random_views.h"
+#include "tests/views/script_run.h"
+
+namespace tidemark::views {
+namespace {
+
+uint64_t from_environment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+// What a campaign came to: views that are refused more often than not would prove little.
+struct Tally {
+  int compared = 0, rows = 0, views = 0, refused = 0;
+  std::map<std::string, int> reasons;
+
+  void add(const RunResult& result, const Script& script) {
+    compared += result.compared;
+    rows += result.rows;
+    views += static_cast<int>(std::count_if(
+        script.begin(), script.end(), [](const Step& step) { return step.kind == StepKind::CreateView; }));
+    for (const auto& [reason, count] : result.refused) {
+      reasons[reason] += count;
+      refused += count;
+    }
+  }
+  void print() const {
+    std::cout << views << " views, " << refused << " refused, compared " << compared << " times, " << rows
+              << " rows\n";
+    for (const auto& [reason, count] : reasons) std::cout << "  " << count << " x " << reason << "\n";
+  }
+};
+
+using MakeForSeed = std::function<std::unique_ptr<MaintainedViews>(uint64_t seed)>;
+
+void run_cases(const RandomScriptOptions& options, uint64_t cases, const MakeForSeed& make_for) {
+  sql::testing::Oracle oracle;
+  Tally tally;
+  const uint64_t first = from_environment("TIDEMARK_VIEW_SEED", 1);
+  for (uint64_t seed = first; seed < first + cases; ++seed) {
+    const Script script = random_script(seed, options);
+    const MakeViews make = [&] { return make_for(seed); };
+    const RunResult result = run_script(script, *make(), oracle);
+    tally.add(result, script);
+    if (result.difference.empty()) continue;
+    const Script shortest = shrink(script, make, oracle);
+    FAIL() << "TIDEMARK_VIEW_SEED=" << seed << " TIDEMARK_VIEW_CASES=1\n"
+           << describe(shortest) << run_script(shortest, *make(), oracle).difference;
+  }
+  tally.print();
+  EXPECT_GT(tally.rows, tally.compared);
+  EXPECT_LT(tally.refused * 5, tally.views);
+}
+
+TEST(ViewsOracle, ViewsAreWhatPostgresSays) {
+  run_cases({}, from_environment("TIDEMARK_VIEW_CASES", 60),
+            [](uint64_t) { return std::make_unique<FlowViews>(); });
+}
+
+TEST(ViewsOracle, AClustersViewsAreWhatPostgresSaysWhileViewManagersComeAndGo) {
+  RandomScriptOptions options;
+  options.batches = 10;
+  options.writes_per_batch_max = 12;
+  options.drops = false;
+  options.view_managers = true;
+  run_cases(options, from_environment("TIDEMARK_VIEW_CLUSTER_CASES", 30),
+            [](uint64_t seed) { return std::make_unique<ClusterViews>(seed); });
+}
+
+}  // namespace
+}  // namespace tidemark::views
