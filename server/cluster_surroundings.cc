@@ -23,7 +23,13 @@ ClusterSurroundings::ClusterSurroundings(ZooKeeperOptions zookeeper, std::unique
     : zookeeper_(std::move(zookeeper)), kafka_(std::move(kafka)) {}
 
 std::unique_ptr<Coordination> ClusterSurroundings::coordination(Scheduler& loop) {
-  return std::make_unique<ZooKeeperCoordination>(loop, zookeeper_);
+  auto coordination = std::make_unique<ZooKeeperCoordination>(loop, zookeeper_);
+  // Also where nothing is registered, as by a gateway, or not yet: without a session no change of the facts
+  // is heard of any more.
+  coordination->on_session([it = coordination.get()](SessionState state) {
+    if (state == SessionState::Expired) it->new_session();
+  });
+  return coordination;
 }
 
 std::unique_ptr<LogStore> ClusterSurroundings::logs(Scheduler& loop) {

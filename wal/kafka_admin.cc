@@ -95,6 +95,26 @@ std::vector<std::string> kafka_topic_problems(size_t partitions, size_t copies, 
   return problems;
 }
 
+size_t kafka_copies(size_t alive, size_t configured,
+                    const std::map<std::string, std::string>& broker_configs) {
+  size_t meant = std::max(alive, configured);
+  if (const auto found = broker_configs.find("default.replication.factor"); found != broker_configs.end()) {
+    meant = std::max<size_t>(meant, std::strtoull(found->second.c_str(), nullptr, 10));
+  }
+  return std::min(meant, kCopiesWanted);
+}
+
+size_t KafkaAdmin::configured_brokers() const {
+  std::array<char, 4096> servers{};
+  size_t size = servers.size();
+  if (rd_kafka_conf_get(rd_kafka_conf(handle_), "bootstrap.servers", servers.data(), &size) !=
+      RD_KAFKA_CONF_OK) {
+    return 0;
+  }
+  const std::string_view text(servers.data());
+  return text.empty() ? 0 : static_cast<size_t>(std::count(text.begin(), text.end(), ',')) + 1;
+}
+
 Result<KafkaAdmin::TopicShape, LogFailure> KafkaAdmin::shape_of(const std::string& topic) const {
   const KafkaPtr<rd_kafka_topic_t> handle(rd_kafka_topic_new(handle_, topic.c_str(), nullptr));
   const rd_kafka_metadata_t* raw = nullptr;
@@ -132,16 +152,18 @@ Result<void, LogFailure> KafkaAdmin::create(const std::string& topic) const {
   const auto shape = shape_of(topic);
   if (!shape.ok()) return shape.error();
   if (shape->exists) return {};
+  const auto broker_configs = any_brokers_configs(shape->broker_ids);
+  if (!broker_configs.ok()) return broker_configs.error();
+  const size_t copies = kafka_copies(shape->brokers, configured_brokers(), *broker_configs);
   std::array<char, 256> reason{};
-  const int copies = static_cast<int>(std::min(shape->brokers, kCopiesWanted));
   const KafkaPtr<rd_kafka_NewTopic_t> wanted(
-      rd_kafka_NewTopic_new(topic.c_str(), 1, copies, reason.data(), reason.size()));
+      rd_kafka_NewTopic_new(topic.c_str(), 1, static_cast<int>(copies), reason.data(), reason.size()));
   if (wanted == nullptr) return LogFailure{LogError::Refused, topic + ": " + reason.data()};
   for (const Wanted& setting : kWantedOfTopics) {
     rd_kafka_NewTopic_set_config(wanted.get(), setting.name, setting.value);
   }
   rd_kafka_NewTopic_set_config(wanted.get(), "min.insync.replicas",
-                               std::to_string(in_sync_wanted(shape->brokers)).c_str());
+                               std::to_string(in_sync_wanted(copies)).c_str());
   rd_kafka_NewTopic_t* topics[] = {wanted.get()};
   const auto event =
       ask(handle_, RD_KAFKA_ADMIN_OP_CREATETOPICS, "create " + topic,

@@ -91,6 +91,8 @@ Status RocksBackend::write(const std::vector<Write>& writes) {
     if (!added.ok()) return Error{added.ToString()};
   }
   rocksdb::Status written = database_->Write(write_options_, &batch);
+  // Met by a compaction, and no time heals it: without an end, no checkpoint would ever be saved again.
+  if (written.IsCorruption()) unreadable(written);
   if (!written.ok()) return Error{"rows can not be written: " + written.ToString()};
   return {};
 }

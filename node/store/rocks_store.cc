@@ -164,6 +164,7 @@ class RocksStore::Impl {
     if (flush_thread_.joinable()) flush_thread_.join();
     auto done = [this, alive = guarded_.token()](const rocksdb::Status& flushed) {
       if (alive.expired()) return;
+      if (flushed.IsCorruption()) options_.on_unreadable("the rows can not be read: " + flushed.ToString());
       finish(flushed.ok() ? Status{} : Status{Error{"checkpoints can not be synced: " + flushed.ToString()}});
     };
     flush_thread_ = std::thread([database = &database(), &scheduler = scheduler_, done] {

@@ -23,7 +23,15 @@ Nemesis::Nemesis(FaultWorld world, Probe& probe)
     : world_(std::move(world)), probe_(probe), faults_(make_faults(world_)) {}
 
 void Nemesis::run(std::chrono::seconds duration) {
-  const auto end = Clock::now() + duration;
+  try {
+    run_until(Clock::now() + duration);
+  } catch (const servers::ServerError&) {
+    say("the cluster does not come back:\n" + world_.cluster.admin({"status"}).text);
+    throw;
+  }
+}
+
+void Nemesis::run_until(Clock::time_point end) {
   std::vector<const Fault*> order;
   for (const Fault& fault : faults_) order.push_back(&fault);
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[world_.random.below(i)]);

@@ -40,6 +40,7 @@ class Nemesis {
     std::function<void()> repair;
   };
 
+  void run_until(Clock::time_point end);
   void strike(const Fault& fault);
   bool inject(const Fault& fault, std::vector<Struck>& struck);
   void inject_another(Target but_not, std::vector<Struck>& struck);

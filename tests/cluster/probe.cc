@@ -7,7 +7,7 @@ namespace tidemark::crash {
 namespace {
 
 constexpr std::chrono::milliseconds kInterval{200};
-constexpr std::chrono::milliseconds kPatience{2000};  // Then another gateway is asked.
+constexpr std::chrono::milliseconds kPatience{1000};  // Then another gateway is asked.
 
 }  // namespace
 

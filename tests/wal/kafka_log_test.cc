@@ -18,6 +18,7 @@
 #include "tests/wal/replica.h"
 #include "tests/wal/temporary_directory.h"
 #include "tests/wal/test_loop.h"
+#include "wal/kafka_admin.h"
 #include "wal/stream_name.h"
 
 namespace tidemark {
@@ -142,6 +143,26 @@ TEST_F(KafkaLogTest, BrokersThatMakeTopicsOfThemselvesAreRefused) {
   const auto missing = open(next_stream());
   ASSERT_FALSE(missing.ok());
   EXPECT_NE(missing.error().message.find("does not exist"), std::string::npos) << missing.error().message;
+}
+
+// Else it would have too few for ever, and be refused when all brokers are back.
+TEST_F(KafkaLogTest, AStreamMadeWhileABrokerIsAwayGetsAllItsCopies) {
+  servers::KafkaCluster three(servers::KafkaSize::Three);
+  open_store(three.bootstrap());
+  three.broker(2).kill();
+  const StreamId stream = new_stream();
+  three.broker(2).start();
+  three.wait_until_ready();
+  const auto opened = open(stream);
+  EXPECT_TRUE(opened.ok()) << opened.error().message;
+}
+
+TEST(KafkaCopies, ABrokerThatIsAwayCountsIfAnybodyTellsOfIt) {
+  EXPECT_EQ(kafka_copies(1, 1, {}), 1u);
+  EXPECT_EQ(kafka_copies(5, 1, {}), 3u);
+  EXPECT_EQ(kafka_copies(2, 3, {}), 3u);
+  EXPECT_EQ(kafka_copies(2, 1, {{"default.replication.factor", "3"}}), 3u);
+  EXPECT_EQ(kafka_copies(1, 1, {{"default.replication.factor", "1"}}), 1u);
 }
 
 TEST_F(KafkaLogTest, SettingsThatTheRulesStandOnCanNotBeChosenAndValuesAreNotPrinted) {
