@@ -102,6 +102,8 @@ void RegionReplica::on_record(Offset at, const WalRecord& record, const ReaderSt
   bool was_sealed = sealed();
   record_bytes_ = record.payload.size();
   record_next_ = state.next;
+  ++log_figures_.records;
+  log_figures_.bytes += record_bytes_;
   Status applied = region_.on_record(at, record, state, out_);
   if (!applied.ok()) {
     return fail({LogError::Refused, "record " + std::to_string(at.value) + ": " + applied.error().message});

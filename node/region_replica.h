@@ -96,6 +96,12 @@ class RegionReplica : private WalListener {
   // Without what the node knows of checkpoints.
   pb::RegionStatus status() const;
   std::optional<RegionQueues::Figures> queue_figures() const;
+  struct LogFigures {
+    uint64_t records = 0;
+    uint64_t bytes = 0;  // Of their payloads.
+  };
+  // What the stream has brought since the replica was made.
+  const LogFigures& log_figures() const { return log_figures_; }
 
  private:
   // WalListener.
@@ -154,6 +160,7 @@ class RegionReplica : private WalListener {
   std::deque<AppendCommand> appends_;  // Not yet taken by the Wal.
   size_t record_bytes_ = 0;            // Of the record being applied.
   Offset record_next_;
+  LogFigures log_figures_;
   std::unique_ptr<RegionQueues> queues_;  // While owning.
   bool turn_posted_ = false;
   std::optional<Micros> timer_at_;

@@ -50,6 +50,20 @@ class NodeServer::Impl {
     done->get_future().wait_for(kStopPatience);
   }
 
+  Figures figures() {
+    Figures out;
+    loop_.run([&] {
+      if (!node_) return;
+      node_->regions().for_each([&](const RegionReplica& replica) {
+        out.log.records += replica.log_figures().records;
+        out.log.bytes += replica.log_figures().bytes;
+      });
+      out.rows = store_->figures();
+      out.database_memory_bytes = store_->database_memory_bytes();
+    });
+    return out;
+  }
+
   AsioLoop& loop() { return loop_; }
 
  private:
@@ -143,6 +157,9 @@ NodeServer::~NodeServer() = default;
 
 void NodeServer::stop() {
   impl_->stop();
+}
+NodeServer::Figures NodeServer::figures() {
+  return impl_->figures();
 }
 AsioLoop& NodeServer::loop() {
   return impl_->loop();

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "coordinator/situation.h"
 #include "node/options.h"
+#include "node/region_replica.h"
 #include "node/store/rocks_store.h"
 #include "server/surroundings.h"
 
@@ -38,6 +39,14 @@ class NodeServer {
   // An orderly end: the coordinator's office and the node's entry are given back, checkpoints are saved.
   // Blocks, but no longer than it takes others to believe in a crash.
   void stop();
+
+  // Since the start. Blocks until the loop has told.
+  struct Figures {
+    RegionReplica::LogFigures log;  // Of all regions that it holds.
+    RowCache::Figures rows;
+    size_t database_memory_bytes = 0;
+  };
+  Figures figures();
 
   AsioLoop& loop();
 
