@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "bench/orders/latencies.h"
+#include "bench/orders/membership_bench.h"
 #include "bench/orders/orders_bench.h"
 #include "cli/command.h"
 #include "cli/process_settings.h"
@@ -17,6 +18,7 @@ namespace tidemark {
 namespace {
 
 constexpr char kCommand[] = "tidemark bench";
+constexpr Micros kNever{int64_t{1} << 50};
 
 struct BenchSettings {
   std::string view = "sum";
@@ -27,6 +29,8 @@ struct BenchSettings {
   uint32_t view_managers = 1;
   double rate = 5'000;
   double seconds = 5;
+  bool reopen = false;
+  uint32_t rounds = 0;
   bool json = false;
   bench::OrdersShape shape;
   bench::FeedShape bulk;
@@ -36,7 +40,7 @@ struct BenchSettings {
   BenchSettings() { cluster.coordinator.regions = 4; }
 
   void add_to(Settings& settings) {
-    settings.add("view", view, "sum (count and sum by group), filter, join or max");
+    settings.add("view", view, "sum (count and sum by group), filter, join, max; none: writing alone");
     settings.add("upserts", bulk.upserts, "written as fast as they are taken");
     settings.add("orders", shape.orders, "rows that upserts are spread over");
     settings.add("customers", shape.customers, "groups that orders belong to");
@@ -46,6 +50,9 @@ struct BenchSettings {
     settings.add("in-flight", bulk.in_flight, "writes at once");
     settings.add("rate", rate, "upserts per second of the steady feed, under which freshness is measured");
     settings.add("seconds", seconds, "of the steady feed; 0: none");
+    settings.add("reopen", reopen, "crash in the end, and time until everything serves again");
+    settings.add("rounds", rounds,
+                 "instead: so often view managers are added, removed and killed, and a region moved");
     settings.add("seed", shape.seed, "of what is written");
     settings.add("nodes", nodes, "storage nodes");
     settings.add("view-managers", view_managers, "view managers");
@@ -61,8 +68,9 @@ struct BenchSettings {
   }
 
   Status check() const {
-    if (!bench::view_kind(view)) return Error{"view must be sum, filter, join or max"};
+    if (!bench::view_kind(view)) return Error{"view must be sum, filter, join, max or none"};
     if (kafka.empty() != zookeeper.empty()) return Error{"kafka and zookeeper belong together"};
+    if (reopen && !kafka.empty()) return Error{"reopen is for files"};
     if (nodes == 0 || view_managers == 0) return Error{"there must be a node and a view manager at least"};
     if (bulk.upserts == 0 || bulk.batch == 0 || bulk.in_flight == 0) {
       return Error{"upserts, batch and in-flight must not be 0"};
@@ -74,25 +82,44 @@ struct BenchSettings {
     return cluster.check();
   }
 
-  bench::OrdersBenchOptions options(const std::string& directory) const {
+  bench::BenchClusterOptions cluster_options(const std::string& directory) const {
+    bench::BenchClusterOptions out;
+    out.directory = directory;
+    out.nodes = nodes;
+    out.view_managers = view_managers;
+    out.coordinator = cluster.settings();
+    memory.apply_to(out.store);
+    if (!kafka.empty()) {
+      out.servers.emplace();
+      out.servers->kafka_brokers = kafka;
+      out.servers->zookeeper.servers = zookeeper;
+      // Each run is a cluster of its own.
+      out.servers->zookeeper.root = "/bench-" + std::to_string(::getpid());
+    }
+    return out;
+  }
+
+  bench::OrdersBenchOptions orders_options(const std::string& directory) const {
     bench::OrdersBenchOptions out;
+    out.cluster = cluster_options(directory);
+    if (reopen) out.cluster.node.checkpoint_interval = kNever;
     out.view = *bench::view_kind(view);
     out.shape = shape;
     out.bulk = bulk;
     out.steady_upserts_per_second = rate;
     out.steady_seconds = seconds;
-    out.cluster.directory = directory;
-    out.cluster.nodes = nodes;
-    out.cluster.view_managers = view_managers;
-    out.cluster.coordinator = cluster.settings();
-    memory.apply_to(out.cluster.store);
-    if (!kafka.empty()) {
-      out.cluster.servers.emplace();
-      out.cluster.servers->kafka_brokers = kafka;
-      out.cluster.servers->zookeeper.servers = zookeeper;
-      // Each run is a cluster of its own.
-      out.cluster.servers->zookeeper.root = "/bench-" + std::to_string(::getpid());
-    }
+    out.reopen = reopen;
+    return out;
+  }
+
+  // The dead are not waited for: what is measured begins when a death is known.
+  bench::MembershipBenchOptions membership_options(const std::string& directory) const {
+    bench::MembershipBenchOptions out;
+    out.cluster = cluster_options(directory);
+    out.cluster.coordinator.spread_after = Micros{0};
+    out.shape = shape;
+    out.rounds = rounds;
+    out.upserts_per_second = rate;
     return out;
   }
 };
@@ -169,8 +196,41 @@ Report report_of(const BenchSettings& settings, const bench::OrdersBenchResult& 
       {"rss_peak_megabytes", Cell::number(static_cast<double>(result.rss_peak_bytes) / 1e6, 0)},
       {"view_rows_verified", Cell::number(result.view_rows)},
   };
+  if (settings.reopen) {
+    out.fields.push_back({"reopen_seconds", Cell::number(result.reopen_seconds, 2)});
+    out.fields.push_back({"reopen_cpu_seconds", Cell::number(result.reopen_cpu_seconds, 2)});
+  }
   out.tables = {cpu_table(result), latency_table(result)};
   return out;
+}
+
+Report report_of(const BenchSettings& settings, const bench::MembershipBenchResult& result) {
+  ReportTable table{"changes", {"change", "what", "count", "p50 ms", "p99 ms"}, {}};
+  for (const auto& change : result.changes) {
+    auto add = [&](const char* what, const std::vector<double>& micros) {
+      if (micros.empty()) return;
+      table.rows.push_back({change.what, what, Cell::number(uint64_t{micros.size()}),
+                            Cell::number(bench::quantile(micros, 0.5) / 1e3, 2),
+                            Cell::number(bench::quantile(micros, 0.99) / 1e3, 2)});
+    };
+    add("pause of a moving lane", change.lane_pause_micros);
+    add("until all lanes flow", change.flowing_micros);
+    add("the operation", change.took_micros);
+  }
+  Report out;
+  out.fields = {{"activation", settings.cluster.activation},
+                {"view_managers", Cell::number(uint64_t{settings.view_managers})},
+                {"view_rows_verified", Cell::number(result.view_rows)}};
+  out.tables = {std::move(table)};
+  return out;
+}
+
+template <typename Result>
+int print(const BenchSettings& settings, const Result& result) {
+  if (!result.ok()) return say_failed(kCommand, result.error());
+  const Report report = report_of(settings, *result);
+  std::fputs((settings.json ? as_json(report) : as_text(report)).c_str(), stdout);
+  return kDone;
 }
 
 }  // namespace
@@ -183,11 +243,10 @@ int bench_command(int argc, char** argv) {
     return *ended;
   if (Status status = bench.check(); !status.ok()) return say_wrong_usage(kCommand, status.error());
   RunDirectory directory(bench.data);
-  auto result = bench::run_orders_bench(bench.options(directory.path()));
-  if (!result.ok()) return say_failed(kCommand, result.error());
-  const Report report = report_of(bench, *result);
-  std::fputs((bench.json ? as_json(report) : as_text(report)).c_str(), stdout);
-  return kDone;
+  if (bench.rounds > 0) {
+    return print(bench, bench::run_membership_bench(bench.membership_options(directory.path())));
+  }
+  return print(bench, bench::run_orders_bench(bench.orders_options(directory.path())));
 }
 
 }  // namespace tidemark

@@ -302,7 +302,10 @@ void RegionReplica::perform() {
     }
   }
   for (const AskCommitted& ask : commands.asks) listener_.on_ask_committed(id(), ask);
-  if (commands.status_changed) listener_.on_status(id());
+  if (commands.status_changed) {
+    if (queues_) queues_->pump();  // Lanes that may move now do, so that the news tell how long they stood.
+    listener_.on_status(id());
+  }
   append_pending();
   if (commands.refence && wal_) wal_->stop_owning();
 }
@@ -398,6 +401,14 @@ pb::RegionStatus RegionReplica::status() const {
   pb::RegionStatus out = region_.status();
   out.set_node(context_.options.name);
   out.set_joined(joined_.value);
+  if (queues_) {
+    for (const RegionQueues::Pause& pause : queues_->pauses()) {
+      pb::LanePause& told = *out.add_pauses();
+      *told.mutable_lanes() = to_pb(pause.lanes);
+      told.set_ring_version(queues_->pauses_ring().value);
+      told.set_micros(pause.length.value);
+    }
+  }
   out.set_lag_records(region_.state().reader().next.value - region_.state().committed_floor().value);
   return out;
 }

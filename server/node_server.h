@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "coordinator/situation.h"
@@ -45,6 +46,9 @@ class NodeServer {
     RegionReplica::LogFigures log;  // Of all regions that it holds.
     RowCache::Figures rows;
     size_t database_memory_bytes = 0;
+    std::vector<Micros> pauses;  // Of lanes that changed hands by the newest ring, one per lane.
+    RingVersion pauses_ring;
+    size_t lanes_waiting = 0;  // Not active at any view manager.
   };
   Figures figures();
 

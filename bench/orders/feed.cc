@@ -100,13 +100,16 @@ void OrdersFeed::end_if_done() {
   done_.set_value(std::move(result_));
 }
 
-void OrdersFeed::write_one(const Order& order, std::function<void(bool ok)> done) {
-  workload_.write(order);
+void OrdersFeed::write_some(const std::vector<Order>& orders, SomeWritten done) {
   WriteBatch batch;
-  add(batch, order);
-  client_.client().write(
-      std::move(batch), catalog_, Atomicity::PerRegion,
-      [done = std::move(done)](const Result<WriteOutcome, ClientFailure>& outcome) { done(outcome.ok()); });
+  for (const Order& order : orders) {
+    workload_.write(order);
+    add(batch, order);
+  }
+  client_.client().write(std::move(batch), catalog_, Atomicity::PerRegion,
+                         [done = std::move(done)](const Result<WriteOutcome, ClientFailure>& outcome) {
+                           done(outcome.ok() ? std::optional(outcome->tokens) : std::nullopt);
+                         });
 }
 
 Status write_customers(BenchClient& client, const pb::TableDefinition& customers, CatalogVersion catalog,

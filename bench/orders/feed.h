@@ -42,8 +42,9 @@ class OrdersFeed {
   // Ends a run early. On any thread.
   void stop();
 
-  // One order alone. On the client's loop.
-  void write_one(const Order& order, std::function<void(bool ok)> done);
+  // These alone, beside any run. On the client's loop. None: it failed.
+  using SomeWritten = std::function<void(const std::optional<LaneRuns>& tokens)>;
+  void write_some(const std::vector<Order>& orders, SomeWritten done);
 
  private:
   void add(WriteBatch& batch, const Order& order);

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "bench/orders/process_figures.h"
+#include "bench/orders/tables.h"
 
 namespace tidemark::bench {
 
@@ -37,13 +38,6 @@ CpuCost cost_between(const ProcessFigures& before, const ProcessFigures& after, 
   return out;
 }
 
-const pb::TableDefinition& find(const pb::Catalog& catalog, const std::string& name) {
-  for (const pb::TableDefinition& table : catalog.tables()) {
-    if (table.name() == name) return table;
-  }
-  TM_UNREACHABLE();
-}
-
 class Run {
  public:
   explicit Run(const OrdersBenchOptions& options)
@@ -57,30 +51,28 @@ class Run {
       TM_TRY(steady());
       TM_TRY(verify());
     }
+    if (options_.reopen) {
+      TM_TRY(reopen());
+      TM_TRY(verify());
+    }
     end();
     return std::move(out_);
   }
 
  private:
-  Status set_up() {
+  Status start() {
     auto started = BenchCluster::start(options_.cluster);
     if (!started.ok()) return started.error();
     cluster_ = std::move(*started);
     client_ = std::make_unique<BenchClient>(cluster_->surroundings(), kClient);
-    auto tables = client_->create([](const pb::Catalog& catalog) {
-      const uint32_t next = std::max(catalog.next_id(), 1u);
-      return Result<std::vector<pb::TableDefinition>>(
-          std::vector<pb::TableDefinition>{orders_table(TableId{next}), customers_table(TableId{next + 1})});
-    });
-    if (!tables.ok()) return tables.error();
-    auto view =
-        client_->create([this](const pb::Catalog& catalog) { return view_tables(options_.view, catalog); });
-    if (!view.ok()) return view.error();
-    catalog_ = *view;
-    if (options_.view == ViewKind::Join) {
-      TM_TRY(write_customers(*client_, find(catalog_, "customers"), CatalogVersion{catalog_.version()},
-                             options_.shape.customers + kProbeOrders));
-    }
+    return {};
+  }
+
+  Status set_up() {
+    TM_TRY(start());
+    auto catalog = make_tables(*client_, options_.view, options_.shape.customers + kProbeOrders);
+    if (!catalog.ok()) return catalog.error();
+    catalog_ = *catalog;
     return {};
   }
 
@@ -90,10 +82,10 @@ class Run {
     reset_peak_rss();
     const ProcessFigures before = process_figures();
     const double began = now_seconds();
-    OrdersFeed feed(*client_, workload_, find(catalog_, "orders"), CatalogVersion{catalog_.version()});
+    OrdersFeed feed(*client_, workload_, find_table(catalog_, "orders"), CatalogVersion{catalog_.version()});
     FeedResult fed = feed.run(options_.bulk);
     if (fed.failure) return Error{"a write failed: " + *fed.failure};
-    TM_TRY(client_->wait(path_to(find(catalog_, "v"), catalog_), fed.tokens));
+    TM_TRY(wait_for_view(fed.tokens));
     out_.converged_seconds = now_seconds() - began;
     const ProcessFigures after = process_figures();
     out_.upserts = fed.written;
@@ -118,9 +110,15 @@ class Run {
     out_.refused_batches = vm_now.core.refused - view_manager.core.refused;
   }
 
+  Status wait_for_view(const LaneRuns& tokens) {
+    if (options_.view == ViewKind::None) return {};
+    return client_->wait(path_to(find_table(catalog_, "v"), catalog_), tokens);
+  }
+
   Status verify() {
-    ViewCheck check(options_.view, find(catalog_, "v"), workload_);
-    TM_TRY(client_->scan(TableId{find(catalog_, "v").id()},
+    const pb::TableDefinition& table = watched_table(catalog_, options_.view);
+    ViewCheck check(options_.view, table, workload_);
+    TM_TRY(client_->scan(TableId{table.id()},
                          [&](const StoredRow& row) { return check.take(row.key, row.row); }));
     TM_TRY(check.end());
     out_.view_rows = check.rows();
@@ -128,11 +126,12 @@ class Run {
   }
 
   Status steady() {
-    const pb::TableDefinition& orders = find(catalog_, "orders");
+    const pb::TableDefinition& orders = find_table(catalog_, "orders");
     const CatalogVersion version{catalog_.version()};
     BenchClient probe_client(cluster_->surroundings(), kProbe);
     OrdersFeed feed(*client_, workload_, orders, version);
-    Probe probe(probe_client, workload_, options_.view, orders, find(catalog_, "v"), version);
+    Probe probe(probe_client, workload_, options_.view, orders, watched_table(catalog_, options_.view),
+                version);
     FeedShape shape;
     shape.upserts_per_second = options_.steady_upserts_per_second;
     shape.upserts = static_cast<uint64_t>(shape.upserts_per_second * options_.steady_seconds);
@@ -145,7 +144,31 @@ class Run {
     out_.steady = probe.stop();
     if (fed.failure) return Error{"a write failed: " + *fed.failure};
     out_.steady_cpu = cost_between(before, process_figures(), fed.written, main_thread_).system();
-    return client_->wait(path_to(find(catalog_, "v"), catalog_), fed.tokens);
+    return wait_for_view(fed.tokens);
+  }
+
+  // As after kill -9 of everything: regions read their logs from the last checkpoint, then serve.
+  Status reopen() {
+    client_.reset();
+    cluster_.reset();
+    const ProcessFigures before = process_figures();
+    const double began = now_seconds();
+    TM_TRY(start());
+    std::vector<Order> orders;
+    for (uint64_t probe = 0; probe < kProbeOrders; ++probe) {
+      orders.push_back({static_cast<int64_t>(options_.shape.orders + probe),
+                        static_cast<int32_t>(options_.shape.customers + 1 + probe), 1});
+    }
+    OrdersFeed feed(*client_, workload_, find_table(catalog_, "orders"), CatalogVersion{catalog_.version()});
+    std::promise<std::optional<LaneRuns>> written;
+    client_->loop().post([&] {
+      feed.write_some(orders, [&](const std::optional<LaneRuns>& tokens) { written.set_value(tokens); });
+    });
+    const std::optional<LaneRuns> tokens = written.get_future().get();
+    if (!tokens) return Error{"a write after opening again failed"};
+    out_.reopen_seconds = now_seconds() - began;
+    out_.reopen_cpu_seconds = process_figures().total_cpu_seconds - before.total_cpu_seconds;
+    return wait_for_view(*tokens);
   }
 
   void end() {

@@ -20,6 +20,7 @@ struct OrdersBenchOptions {
   FeedShape bulk;
   double steady_upserts_per_second = 5'000;
   double steady_seconds = 5;  // 0: none.
+  bool reopen = false;        // Crash, and time until everything serves again.
 };
 
 // Processor time of the phase, in seconds per million upserts.
@@ -51,6 +52,8 @@ struct OrdersBenchResult {
   uint64_t rss_peak_bytes = 0;
   ProbeResult steady;
   double steady_cpu = 0;  // As CpuCost::system().
+  double reopen_seconds = 0;
+  double reopen_cpu_seconds = 0;
 };
 
 Result<OrdersBenchResult> run_orders_bench(const OrdersBenchOptions& options);

@@ -14,6 +14,7 @@
 namespace tidemark::bench {
 
 enum class ViewKind : uint8_t {
+  None,    // No view: what writing alone costs.
   Sum,     // Count and sum by customer.
   Filter,  // One order of ten.
   Join,    // Each order with its customer's name.
