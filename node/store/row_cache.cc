@@ -220,12 +220,13 @@ void RowCache::assign(std::string_view key, std::optional<std::string_view> row)
   uint64_t fingerprint = fingerprint_of(key);
   std::string_view bytes = row.value_or(std::string_view{});
   Row* found = find(key, fingerprint);
+  size_t spare = 0;
   if (found != nullptr && found->row_capacity < bytes.size()) {
     remove(found);
     found = nullptr;
+    spare = bytes.size() / 8;  // Rows that grow once tend to grow again.
   }
-  // Rows that grow once tend to grow again; a little room saves the next allocation.
-  if (found == nullptr) found = insert(key, fingerprint, bytes, row ? bytes.size() / 8 : 0);
+  if (found == nullptr) found = insert(key, fingerprint, bytes, spare);
   found->set_row(bytes);
   found->gone = !row.has_value();
   found->referenced = true;
@@ -291,7 +292,7 @@ std::set<TableId> RowCache::dirty_tables() const {
 }
 
 void RowCache::limit_dirty() {
-  if (figures_.dirty_bytes <= options_.bytes_max / 2) return;
+  if (figures_.dirty_bytes <= options_.bytes_max / 4 * 3) return;
   auto next = write_back(write_back_from_, options_.write_back_rows);
   if (next.ok()) write_back_from_ = next->value_or("");
 }
