@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "cli/admin_command.h"
+#include "cli/bench_command.h"
 #include "cli/command.h"
 #include "cli/node_command.h"
 #include "cli/ring_command.h"
@@ -16,6 +17,7 @@ int main(int argc, char** argv) {
       {"node", "runs a storage node of a cluster", tidemark::node_command},
       {"view-manager", "runs a view manager of a cluster", tidemark::view_manager_command},
       {"admin", "asks a cluster, and changes it", tidemark::admin_command},
+      {"bench", "measures what keeping a view costs", tidemark::bench_command},
       {"ring", "computes, compares and explains placements of shards", tidemark::ring_command},
       {"sql", "runs SQL against a node", tidemark::sql_command},
       {"verify", "compares views with their queries, computed anew", tidemark::verify_command},

@@ -103,6 +103,8 @@ void RegionReplica::on_record(Offset at, const WalRecord& record, const ReaderSt
   bool was_sealed = sealed();
   record_bytes_ = record.payload.size();
   record_next_ = state.next;
+  ++log_figures_.records;
+  log_figures_.bytes += record_bytes_;
   Status applied = region_.on_record(at, record, state, out_);
   if (!applied.ok()) {
     return fail({LogError::Refused, "record " + std::to_string(at.value) + ": " + applied.error().message});
@@ -308,7 +310,10 @@ void RegionReplica::perform() {
     }
   }
   for (const AskCommitted& ask : commands.asks) listener_.on_ask_committed(id(), ask);
-  if (commands.status_changed) listener_.on_status(id());
+  if (commands.status_changed) {
+    if (queues_) queues_->pump();  // Lanes that may move now do, so that the news tell how long they stood.
+    listener_.on_status(id());
+  }
   append_pending();
   if (commands.refence && wal_) wal_->stop_owning();
 }
@@ -415,6 +420,14 @@ pb::RegionStatus RegionReplica::status() const {
   out.set_node(context_.options.name);
   out.set_joined(joined_.value);
   meter_.report(region_.state(), time_of_day(), parents_records(), out);
+  if (queues_) {
+    for (const RegionQueues::Pause& pause : queues_->pauses()) {
+      pb::LanePause& told = *out.add_pauses();
+      *told.mutable_lanes() = to_pb(pause.lanes);
+      told.set_ring_version(queues_->pauses_ring().value);
+      told.set_micros(pause.length.value);
+    }
+  }
   return out;
 }
 

@@ -102,6 +102,12 @@ class RegionReplica : private WalListener {
   pb::RegionStatus status() const;
   std::optional<RegionQueues::Figures> queue_figures() const;
   Lag lag() const { return meter_.lag(region_.state(), time_of_day(), parents_records()); }
+  struct LogFigures {
+    uint64_t records = 0;
+    uint64_t bytes = 0;  // Of their payloads.
+  };
+  // What the stream has brought since the replica was made.
+  const LogFigures& log_figures() const { return log_figures_; }
 
  private:
   // WalListener.
@@ -166,6 +172,7 @@ class RegionReplica : private WalListener {
   Offset record_next_;
   std::deque<std::pair<Offset, Micros>>
       appended_at_;                       // Own records handed to the log, until they are durable.
+  LogFigures log_figures_;
   std::unique_ptr<RegionQueues> queues_;  // While owning.
   bool turn_posted_ = false;
   std::optional<Micros> timer_at_;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -43,9 +44,20 @@ class RowCursor {
 
 enum class Direction : bool { Forward, Backward };
 
+struct RowAddress {
+  TableId table;
+  uint64_t hash = 0;
+  std::string_view key;
+};
+
+inline constexpr size_t kPrefetchRows = 16;  // A good number at once.
+
 class RowStore {
  public:
   virtual ~RowStore() = default;
+
+  // These rows are about to be read or written: a hint, with which memory is fetched for many at once.
+  virtual void prefetch(std::span<const RowAddress>) {}
 
   // The view is good until the next call. None: no row.
   virtual std::optional<std::string_view> get(TableId table, uint64_t hash, std::string_view key) = 0;

@@ -1,5 +1,9 @@
 #include "proto/change.h"
 
+#include <cstring>
+
+#include "base/assert.h"
+
 namespace tidemark {
 
 namespace {
@@ -26,6 +30,31 @@ size_t varint_size(uint64_t value) {
 size_t bytes_size(std::string_view bytes) {
   return varint_size(bytes.size()) + bytes.size();
 }
+
+// Writes as base/bytes.h does, into room that was made for all of it: every change of every record is encoded
+// here, and growing a string byte by byte costs more than the bytes do.
+class KnownSizeWriter {
+ public:
+  explicit KnownSizeWriter(char* at) : at_(at) {}
+  const char* at() const { return at_; }
+
+  void u8(uint8_t value) { *at_++ = static_cast<char>(value); }
+  void varint(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) u8(static_cast<uint8_t>(value | 0x80));
+    u8(static_cast<uint8_t>(value));
+  }
+  void fixed64(uint64_t value) {
+    for (int i = 0; i < 8; ++i) u8(static_cast<uint8_t>(value >> (8 * i)));
+  }
+  void bytes(std::string_view bytes) {
+    varint(bytes.size());
+    if (!bytes.empty()) std::memcpy(at_, bytes.data(), bytes.size());
+    at_ += bytes.size();
+  }
+
+ private:
+  char* at_;
+};
 
 uint8_t flags_of(const Change& change) {
   uint8_t flags = 0;
@@ -55,15 +84,19 @@ void append_change(std::string& out, const Change& change) {
   if (change.has_matches) size += bytes_size(change.matches);
   if (!change.skipped_views.empty()) size += bytes_size(change.skipped_views);
 
-  put_varint(out, size);
-  put_fixed64(out, change.hash);
-  put_u8(out, flags_of(change));
-  put_varint(out, change.table.value);
-  put_bytes(out, change.key);
-  if (change.before) put_bytes(out, *change.before);
-  if (change.after) put_bytes(out, *change.after);
-  if (change.has_matches) put_bytes(out, change.matches);
-  if (!change.skipped_views.empty()) put_bytes(out, change.skipped_views);
+  const size_t begin = out.size();
+  out.resize(begin + varint_size(size) + size);
+  KnownSizeWriter to(out.data() + begin);
+  to.varint(size);
+  to.fixed64(change.hash);
+  to.u8(flags_of(change));
+  to.varint(change.table.value);
+  to.bytes(change.key);
+  if (change.before) to.bytes(*change.before);
+  if (change.after) to.bytes(*change.after);
+  if (change.has_matches) to.bytes(change.matches);
+  if (!change.skipped_views.empty()) to.bytes(change.skipped_views);
+  TM_ASSERT(to.at() == out.data() + out.size());
 }
 
 void append_match(std::string& out, const Match& match) {

@@ -55,9 +55,37 @@ class NodeServer::Impl {
     done->get_future().wait_for(kStopPatience);
   }
 
+  Figures figures() {
+    Figures out;
+    loop_->run([&] {
+      if (!node_) return;
+      node_->regions().for_each([&](const RegionReplica& replica) {
+        out.log.records += replica.log_figures().records;
+        out.log.bytes += replica.log_figures().bytes;
+        add_lanes(replica, out);
+      });
+      out.rows = store_->figures();
+      out.database_memory_bytes = store_->database_memory_bytes();
+    });
+    return out;
+  }
+
   AsioLoop& loop() { return *loop_; }
 
  private:
+  static void add_lanes(const RegionReplica& replica, Figures& out) {
+    if (auto queues = replica.queue_figures()) out.lanes_waiting += queues->lanes_waiting;
+    const pb::RegionStatus status = replica.status();
+    for (const pb::LanePause& pause : status.pauses()) {
+      const RingVersion ring{pause.ring_version()};
+      if (ring > out.pauses_ring) out.pauses.clear();
+      if (ring < out.pauses_ring) continue;
+      out.pauses_ring = ring;
+      out.pauses.insert(out.pauses.end(), pause.lanes().end() - pause.lanes().begin(),
+                        Micros{pause.micros()});
+    }
+  }
+
   // Without a coordinator of its own, which would notice the node's end.
   void stop_node(const std::shared_ptr<std::promise<void>>& done) {
     coordinator_.reset();
@@ -163,6 +191,9 @@ NodeServer::~NodeServer() = default;
 
 void NodeServer::stop() {
   impl_->stop();
+}
+NodeServer::Figures NodeServer::figures() {
+  return impl_->figures();
 }
 AsioLoop& NodeServer::loop() {
   return impl_->loop();

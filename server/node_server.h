@@ -4,11 +4,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "base/metrics.h"
 #include "coordinator/situation.h"
 #include "node/options.h"
+#include "node/region_replica.h"
 #include "node/store/rocks_store.h"
 #include "server/surroundings.h"
 
@@ -40,6 +42,17 @@ class NodeServer {
   // An orderly end: the coordinator's office and the node's entry are given back, checkpoints are saved.
   // Blocks, but no longer than it takes others to believe in a crash.
   void stop();
+
+  // Since the start. Blocks until the loop has told.
+  struct Figures {
+    RegionReplica::LogFigures log;  // Of all regions that it holds.
+    RowCache::Figures rows;
+    size_t database_memory_bytes = 0;
+    std::vector<Micros> pauses;  // Of lanes that changed hands by the newest ring, one per lane.
+    RingVersion pauses_ring;
+    size_t lanes_waiting = 0;  // Not active at any view manager.
+  };
+  Figures figures();
 
   AsioLoop& loop();
 

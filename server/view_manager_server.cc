@@ -49,6 +49,15 @@ class ViewManagerServer::Impl {
     done->get_future().wait_for(kStopPatience);
   }
 
+  Figures figures() {
+    Figures out;
+    loop_->run([&] {
+      if (!view_manager_ || view_manager_->core() == nullptr) return;
+      out = {view_manager_->core()->counts(), view_manager_->core()->batch_counts()};
+    });
+    return out;
+  }
+
   AsioLoop& loop() { return *loop_; }
 
  private:
@@ -106,6 +115,9 @@ ViewManagerServer::~ViewManagerServer() = default;
 
 void ViewManagerServer::stop() {
   impl_->stop();
+}
+ViewManagerServer::Figures ViewManagerServer::figures() {
+  return impl_->figures();
 }
 AsioLoop& ViewManagerServer::loop() {
   return impl_->loop();

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "server/surroundings.h"
+#include "view_manager/core.h"
 #include "view_manager/limits.h"
 
 namespace tidemark {
@@ -35,6 +36,13 @@ class ViewManagerServer {
 
   // An orderly end: others need not wait until they believe it dead. Blocks, for a bounded time.
   void stop();
+
+  // Since it bears its identity. Blocks until the loop has told.
+  struct Figures {
+    ViewManagerCore::Counts core;
+    BatchBuilder::Counts batches;
+  };
+  Figures figures();
 
   AsioLoop& loop();
 

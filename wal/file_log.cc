@@ -48,10 +48,11 @@ class FileLogs::Impl {
   Impl(FileLogsOptions options, std::optional<File> lock)
       : options_(std::move(options)),
         lock_(std::move(lock)),
-        housekeeping_([](std::vector<std::function<void()>> jobs) {
-          for (auto& job : jobs) job();
-        }),
-        writer_([this](std::vector<QueuedAppend> batch) { write(std::move(batch)); }) {}
+        housekeeping_("wal files",
+                      [](std::vector<std::function<void()>> jobs) {
+                        for (auto& job : jobs) job();
+                      }),
+        writer_("wal writer", [this](std::vector<QueuedAppend> batch) { write(std::move(batch)); }) {}
 
   struct QueuedAppend {
     std::shared_ptr<FileStream> stream;

@@ -1,5 +1,7 @@
 #include "wal/kafka_producer.h"
 
+#include <pthread.h>
+
 #include <utility>
 
 namespace tidemark {
@@ -33,6 +35,7 @@ Status KafkaProducer::start() {
   handle_ = std::make_shared<Handle>(Handle{std::move(*handle), {}});
   ++handles_made_;
   thread_ = std::thread([this] { run(); });
+  pthread_setname_np(thread_.native_handle(), "kafka producer");
   return {};
 }
 

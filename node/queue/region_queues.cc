@@ -29,6 +29,7 @@ RegionQueues::RegionQueues(const RegionState& state, Owner owner, const std::vec
   StreamFeed::Listener listener;
   listener.on_lane_stopped = [this](ShardId lane, Position stop) {
     lane_at(lane).stopped = stop;
+    stand_still(lane);
     activate_ = true;
   };
   listener.on_failed = [](const LogFailure&) {};  // The Wal reads the same log, and tells.
@@ -116,7 +117,7 @@ void RegionQueues::on_members_changed() {
       auto then = before.find(queue.member);
       bool same = now != alive_.end() && then != before.end() && now->second.boot == then->second.boot &&
                   now->second.address == queue.address;
-      if (!same) feed.feed->close(slot, StreamFeed::Tell::No);
+      if (!same) close_queue(feed, slot);
     }
   }
 }
@@ -124,7 +125,7 @@ void RegionQueues::on_members_changed() {
 void RegionQueues::on_disconnect(const Address& peer) {
   for (Feed& feed : feeds_) {
     for (QueueSlot slot : feed.feed->slots()) {
-      if (feed.feed->find(slot)->address == peer) feed.feed->close(slot, StreamFeed::Tell::No);
+      if (feed.feed->find(slot)->address == peer) close_queue(feed, slot);
     }
   }
   activate_ = true;
@@ -178,7 +179,12 @@ void RegionQueues::activate() {
       MemberIndex target = feed ? active_at(rings_, lane, view, alive) : MemberIndex{0};
       if (must_move(lane, at, target, committed)) {
         feeds_[at.feed].feed->close_lanes({lane, ShardId{lane.value + 1}}, StreamFeed::Tell::Yes);
-        at = {target, feed.value_or(0), std::nullopt};
+        if (target == 0) {
+          stand_still(lane);
+        } else if (at.still_since) {
+          note_pause(lane, at);
+        }
+        at = {target, feed.value_or(0), std::nullopt, target == 0 ? at.still_since : std::nullopt};
         if (target != 0) {
           std::vector<LaneRun>& lanes = opening[{target, *feed, view.at_committed}];
           if (!lanes.empty() && lanes.back().lanes.end == lane && lanes.back().position == committed) {
@@ -195,6 +201,34 @@ void RegionQueues::activate() {
   for (auto& [to, lanes] : opening) open_lanes(std::get<0>(to), std::get<1>(to), std::move(lanes));
   gather_small_queues();
   drop_passed_feeds();
+}
+
+void RegionQueues::stand_still(ShardId lane) {
+  Lane& at = lane_at(lane);
+  if (!at.still_since && at.member != 0) at.still_since = scheduler_.now();
+}
+
+// Its view manager is gone.
+void RegionQueues::close_queue(Feed& feed, QueueSlot slot) {
+  for (ShardRange lanes : feed.feed->lanes_of(slot)) {
+    for (ShardId lane = lanes.begin; lane < lanes.end; ++lane.value) {
+      if (state_.identity().shards.contains(lane)) stand_still(lane);
+    }
+  }
+  feed.feed->close(slot, StreamFeed::Tell::No);
+}
+
+void RegionQueues::note_pause(ShardId lane, const Lane& from) {
+  if (pauses_ring_ != state_.ring()) {
+    pauses_.clear();
+    pauses_ring_ = state_.ring();
+  }
+  const Micros length{scheduler_.now().value - from.still_since->value};
+  if (!pauses_.empty() && pauses_.back().lanes.end == lane && pauses_.back().length == length) {
+    ++pauses_.back().lanes.end.value;
+  } else {
+    pauses_.push_back({{lane, ShardId{lane.value + 1}}, length});
+  }
 }
 
 // Ancestors whose tails every lane has committed past are read no more: their logs may be closed.

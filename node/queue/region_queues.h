@@ -69,11 +69,21 @@ class RegionQueues {
 
   Figures figures() const;
 
+  // Lanes that went to another view manager under the newest ring: how long they were in no queue, from the
+  // cut, or from the end of the queue of one that died, until the queue of the other was opened.
+  struct Pause {
+    ShardRange lanes;
+    Micros length;
+  };
+  const std::vector<Pause>& pauses() const { return pauses_; }
+  RingVersion pauses_ring() const { return pauses_ring_; }
+
  private:
   struct Lane {
     MemberIndex member = 0;  // Whose queue it is in, or was in when it stopped.
     uint8_t feed = 0;        // By index.
     std::optional<Position> stopped;
+    std::optional<Micros> still_since;
   };
   struct Feed {
     std::unique_ptr<StreamFeed> feed;
@@ -85,6 +95,9 @@ class RegionQueues {
   void activate();
   bool must_move(ShardId lane, const Lane& at, MemberIndex target, Position committed) const;
   std::optional<uint8_t> feed_of(ShardId lane, Position committed) const;
+  void stand_still(ShardId lane);
+  void close_queue(Feed& feed, QueueSlot slot);
+  void note_pause(ShardId lane, const Lane& from);
   void open_lanes(MemberIndex member, uint8_t feed, std::vector<LaneRun> lanes);
   void gather_small_queues();
   void drop_passed_feeds();
@@ -106,6 +119,8 @@ class RegionQueues {
   uint64_t epoch_ = 0;
   size_t lanes_unsettled_ = 0;  // Waiting, stopped or in an ancestor's stream: progress may free them.
   bool activate_ = true;
+  std::vector<Pause> pauses_;
+  RingVersion pauses_ring_;
 };
 
 }  // namespace tidemark

@@ -54,6 +54,8 @@ class AheadRows {
     return store_.get(table, hash, key);
   }
 
+  void prefetch(std::span<const RowAddress> places) { store_.prefetch(places); }
+
   // Of an ordered table: from the first row at or after (Forward) or at or before (Backward) the place.
   AheadCursor seek(TableId table, uint64_t hash, std::string_view key, Direction direction);
   // The first (Forward) or last (Backward) row of the table with this hash whose key begins with `prefix`.

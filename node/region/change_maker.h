@@ -42,6 +42,7 @@ class ChangeMaker {
   std::optional<std::string_view> get(const Table& table, uint64_t hash, std::string_view key) {
     return rows_.get(table.id, hash, key);
   }
+  void prefetch(std::span<const RowAddress> places) { rows_.prefetch(places); }
   // `row` none: it goes. Nothing happens if it is so already.
   void write(const Table& table, uint64_t hash, std::string_view key, std::optional<std::string_view> row);
   EffectOutcome apply(const Table& table, const Effect& effect);

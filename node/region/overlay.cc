@@ -33,15 +33,15 @@ Overlay::Overlay() : slots_(kSlotsMin), order_(&pool_) {}
 size_t Overlay::slot_of(uint64_t mixed, TableId table, uint64_t hash, std::string_view key) const {
   size_t mask = slots_.size() - 1;
   size_t slot = mixed & mask;
-  while (const OverlayRow* row = slots_[slot]) {
-    if (row->mixed == mixed && row->table == table && row->hash == hash && row->key == key) break;
+  while (const OverlayRow* row = slots_[slot].row) {
+    if (slots_[slot].mixed == mixed && row->table == table && row->hash == hash && row->key == key) break;
     slot = (slot + 1) & mask;
   }
   return slot;
 }
 
 const OverlayRow* Overlay::find(TableId table, uint64_t hash, std::string_view key) const {
-  return used_ == 0 ? nullptr : slots_[slot_of(mix(table, hash, key), table, hash, key)];
+  return used_ == 0 ? nullptr : slots_[slot_of(mix(table, hash, key), table, hash, key)].row;
 }
 
 void Overlay::begin() {
@@ -59,7 +59,7 @@ void Overlay::write(TableId table, uint64_t hash, std::string_view key, std::opt
   TM_ASSERT(open_);
   uint64_t mixed = mix(table, hash, key);
   size_t slot = slot_of(mixed, table, hash, key);
-  OverlayRow* entry = slots_[slot];
+  OverlayRow* entry = slots_[slot].row;
   bool is_new = entry == nullptr;
   if (is_new) entry = insert(slot, mixed, table, hash, key, ordered);
   if (!entry->staged) {
@@ -113,7 +113,8 @@ void Overlay::release(Offset durable) {
 std::vector<const OverlayRow*> Overlay::sorted(TableId table, uint64_t hash,
                                                std::optional<std::string_view> key) const {
   std::vector<const OverlayRow*> out;
-  for (const OverlayRow* row : slots_) {
+  for (const Slot& slot : slots_) {
+    const OverlayRow* row = slot.row;
     if (row == nullptr || row->table != table) continue;
     if (key && std::tuple(row->hash, std::string_view(row->key)) <= std::tuple(hash, *key)) continue;
     out.push_back(row);
@@ -138,7 +139,7 @@ OverlayRow* Overlay::insert(size_t slot, uint64_t mixed, TableId table, uint64_t
   row->mixed = mixed;
   row->last = Offset{};
   row->ordered = ordered == Ordered::Yes;
-  slots_[slot] = row;
+  slots_[slot] = {mixed, row};
   ++used_;
   if (row->ordered) order_.insert(row);
   return row;
@@ -149,26 +150,26 @@ void Overlay::remove(OverlayRow* row) {
   size_t mask = slots_.size() - 1;
   size_t hole = slot_of(row->mixed, row->table, row->hash, row->key);
   // What lies behind the hole moves up, unless it would come to lie before its own slot.
-  for (size_t next = (hole + 1) & mask; slots_[next] != nullptr; next = (next + 1) & mask) {
-    size_t home = slots_[next]->mixed & mask;
+  for (size_t next = (hole + 1) & mask; slots_[next].row != nullptr; next = (next + 1) & mask) {
+    size_t home = slots_[next].mixed & mask;
     if (((next - home) & mask) < ((next - hole) & mask)) continue;
     slots_[hole] = slots_[next];
     hole = next;
   }
-  slots_[hole] = nullptr;
+  slots_[hole] = {};
   --used_;
   free_.push_back(row);
 }
 
 void Overlay::grow() {
-  std::vector<OverlayRow*> old(slots_.size() * 2);
+  std::vector<Slot> old(slots_.size() * 2);
   old.swap(slots_);
   size_t mask = slots_.size() - 1;
-  for (OverlayRow* row : old) {
-    if (row == nullptr) continue;
-    size_t slot = row->mixed & mask;
-    while (slots_[slot] != nullptr) slot = (slot + 1) & mask;
-    slots_[slot] = row;
+  for (const Slot& entry : old) {
+    if (entry.row == nullptr) continue;
+    size_t slot = entry.mixed & mask;
+    while (slots_[slot].row != nullptr) slot = (slot + 1) & mask;
+    slots_[slot] = entry;
   }
 }
 

@@ -76,6 +76,13 @@ class Overlay {
     OverlayRow* row;
   };
 
+  // Open addressing, linear probing. What was mixed lies beside the pointer: a look at the row itself is only
+  // worth it where it is the right one.
+  struct Slot {
+    uint64_t mixed = 0;
+    OverlayRow* row = nullptr;
+  };
+
   size_t slot_of(uint64_t mixed, TableId table, uint64_t hash, std::string_view key) const;
   OverlayRow* insert(size_t slot, uint64_t mixed, TableId table, uint64_t hash, std::string_view key,
                      Ordered ordered);
@@ -85,7 +92,7 @@ class Overlay {
 
   std::deque<OverlayRow> slab_;
   std::vector<OverlayRow*> free_;
-  std::vector<OverlayRow*> slots_;  // Open addressing, linear probing; a power of two.
+  std::vector<Slot> slots_;  // A power of two.
   size_t used_ = 0;
   std::pmr::unsynchronized_pool_resource pool_;
   Order order_;

@@ -2,6 +2,7 @@
 // flight, and who waits for it. Internal to node/region: Region is the contract.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -93,6 +94,7 @@ class RegionOwner {
     const char* text;
   };
   std::optional<Failure> execute();
+  void prefetch_operations(size_t from);
   const char* execute_one(const Operation& operation, uint32_t& rows);
   void mark(const pb::WriteRequest& request);
   pb::Message write_reply();
@@ -157,6 +159,7 @@ class RegionOwner {
   Micros opened_at_;
 
   std::vector<Operation> operations_;  // Of the present request; reused.
+  std::array<RowAddress, kPrefetchRows> places_;
   std::vector<OperationOutcome> found_;
   std::vector<uint32_t> rows_affected_;
   std::vector<ShardId> shards_;

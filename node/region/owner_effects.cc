@@ -1,4 +1,5 @@
 // Effect batches: DESIGN "Batches".
+#include <array>
 #include <utility>
 
 #include "node/region/owner.h"
@@ -56,13 +57,20 @@ bool RegionOwner::read_lanes(const pb::EffectBatch& batch) {
 EffectOutcome RegionOwner::apply_effects(const pb::EffectBatch& batch) {
   ShardRange part = from_pb(batch.part());
   EffectReader reader(batch.effects());
-  for (Effect effect; reader.next(effect);) {
-    if (!part.contains(identity().shard_count.shard_of(effect.hash))) return EffectOutcome::Malformed;
-    // At this catalog version or a later one it was dropped: discarded, but positions advance.
-    const Table* table = ahead_.catalog().find(effect.table);
-    if (table == nullptr) continue;
-    EffectOutcome outcome = maker_.apply(*table, effect);
-    if (outcome != EffectOutcome::Done) return outcome;
+  std::array<Effect, kPrefetchRows> effects;
+  for (size_t count = 1; count > 0;) {
+    for (count = 0; count < effects.size() && reader.next(effects[count]); ++count) {
+      places_[count] = {effects[count].table, effects[count].hash, effects[count].key};
+    }
+    maker_.prefetch({places_.data(), count});
+    for (size_t i = 0; i < count; ++i) {
+      if (!part.contains(identity().shard_count.shard_of(effects[i].hash))) return EffectOutcome::Malformed;
+      // At this catalog version or a later one it was dropped: discarded, but positions advance.
+      const Table* table = ahead_.catalog().find(effects[i].table);
+      if (table == nullptr) continue;
+      EffectOutcome outcome = maker_.apply(*table, effects[i]);
+      if (outcome != EffectOutcome::Done) return outcome;
+    }
   }
   if (!reader.ok()) return EffectOutcome::Malformed;
   EffectOutcome outcome = maker_.finish();

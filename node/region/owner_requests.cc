@@ -111,11 +111,21 @@ std::optional<pb::Message> RegionOwner::look_up(const pb::WriteRequest& request)
 std::optional<RegionOwner::Failure> RegionOwner::execute() {
   outcome_.clear();
   for (size_t i = 0; i < operations_.size(); ++i) {
+    if (i % places_.size() == 0) prefetch_operations(i);
     if (rows_affected_[i] != kFresh) continue;
     if (const char* text = execute_one(operations_[i], rows_affected_[i])) return Failure{i, text};
     append_outcome(outcome_, {identity().shard_count.shard_of(operations_[i].hash), rows_affected_[i]});
   }
   return std::nullopt;
+}
+
+void RegionOwner::prefetch_operations(size_t from) {
+  const size_t count = std::min(places_.size(), operations_.size() - from);
+  for (size_t i = 0; i < count; ++i) {
+    const Operation& operation = operations_[from + i];
+    places_[i] = {operation.table, operation.hash, operation.key};
+  }
+  maker_.prefetch({places_.data(), count});
 }
 
 const char* RegionOwner::execute_one(const Operation& operation, uint32_t& rows) {

@@ -1,6 +1,7 @@
 #include "node/region/region_state.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/assert.h"
 #include "proto/change.h"
@@ -25,11 +26,20 @@ std::vector<LaneRun> runs_of(const PbLaneRuns& messages) {
 
 Status write_rows(std::string_view changes, RowStore& rows) {
   ChangeReader reader(changes);
-  for (Change change; reader.next(change);) {
-    if (change.after) {
-      rows.put(change.table, change.hash, change.key, *change.after);
-    } else {
-      rows.erase(change.table, change.hash, change.key);
+  std::array<Change, kPrefetchRows> next;
+  std::array<RowAddress, kPrefetchRows> places;
+  for (size_t count = 1; count > 0;) {
+    for (count = 0; count < next.size() && reader.next(next[count]); ++count) {
+      places[count] = {next[count].table, next[count].hash, next[count].key};
+    }
+    rows.prefetch({places.data(), count});
+    for (size_t i = 0; i < count; ++i) {
+      const Change& change = next[i];
+      if (change.after) {
+        rows.put(change.table, change.hash, change.key, *change.after);
+      } else {
+        rows.erase(change.table, change.hash, change.key);
+      }
     }
   }
   if (!reader.ok()) return Error{"a record with malformed changes"};

@@ -69,11 +69,16 @@ rocksdb::Options database_options(const RocksStoreOptions& options,
   rocksdb::Options out;
   out.create_if_missing = true;
   out.paranoid_checks = true;
-  out.compression = rocksdb::kLZ4Compression;
+  // What is written over again soon is not worth it.
+  out.compression_per_level.assign(2, rocksdb::kNoCompression);
+  out.compression_per_level.resize(static_cast<size_t>(out.num_levels), rocksdb::kLZ4Compression);
   out.write_buffer_size = options.write_buffer_bytes / 3;
   out.max_write_buffer_number = 3;
   out.max_background_jobs = 2;
   out.max_open_files = 512;
+  // Most rows that are looked for on disk are new ones, which it does not have.
+  out.memtable_whole_key_filtering = true;
+  out.memtable_prefix_bloom_size_ratio = 0.05;
   out.keep_log_file_num = 2;
   out.info_log_level = rocksdb::WARN_LEVEL;
   rocksdb::BlockBasedTableOptions table;

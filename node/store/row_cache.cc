@@ -1,5 +1,6 @@
 #include "node/store/row_cache.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -13,7 +14,6 @@ namespace tidemark {
 
 // One allocation: this header, the store key, the row.
 struct RowCache::Row {
-  Row* chain = nullptr;
   Row* clock_next = nullptr;
   Row* clock_previous = nullptr;
   uint64_t fingerprint = 0;
@@ -32,38 +32,24 @@ struct RowCache::Row {
     if (!row.empty()) std::memcpy(bytes() + key_size, row.data(), row.size());
     row_size = static_cast<uint32_t>(row.size());
   }
-  // What it takes in all: the allocation, its bucket, its node in the dirty set.
-  size_t cost() const { return sizeof(Row) + key_size + row_capacity + 24 + (dirty ? 56 : 0); }
+  // What it takes in all: the allocation, its share of the slots, its place among the dirty ones.
+  size_t cost() const { return sizeof(Row) + key_size + row_capacity + 48 + (dirty ? 32 : 0); }
 };
 
 namespace {
 uint64_t fingerprint_of(std::string_view key) {
   return XXH3_64bits(key.data(), key.size());
 }
-constexpr size_t kBucketsMin = 1024;
+constexpr size_t kSlotsMin = 1024;
+constexpr size_t kPrefetchMax = 16;
+constexpr size_t kCacheLine = 64;
 }  // namespace
 
-bool RowCache::ByKey::operator()(const Row* a, const Row* b) const {
-  return a->key() < b->key();
-}
-bool RowCache::ByKey::operator()(const Row* a, std::string_view b) const {
-  return a->key() < b;
-}
-bool RowCache::ByKey::operator()(std::string_view a, const Row* b) const {
-  return a < b->key();
-}
-
 RowCache::RowCache(ShardCount shards, RowBackend& backend, Options options)
-    : shards_(shards), backend_(backend), options_(options), table_(kBucketsMin, nullptr) {}
+    : shards_(shards), backend_(backend), options_(options), slots_(kSlotsMin) {}
 
 RowCache::~RowCache() {
-  for (Row* row : table_) {
-    while (row != nullptr) {
-      Row* next = row->chain;
-      std::free(row);
-      row = next;
-    }
-  }
+  for (const Slot& slot : slots_) std::free(slot.row);
 }
 
 std::string_view RowCache::encode(TableId table, uint64_t hash, std::string_view key) {
@@ -74,10 +60,65 @@ std::string_view RowCache::encode(TableId table, uint64_t hash, std::string_view
   return scratch_key_;
 }
 
+// First all the slots, then all the rows: each wait for memory is for many at once.
+void RowCache::prefetch(std::span<const RowAddress> places) {
+  uint64_t fingerprints[kPrefetchMax];
+  for (size_t done = 0; done < places.size(); done += kPrefetchMax) {
+    const size_t count = std::min(kPrefetchMax, places.size() - done);
+    for (size_t i = 0; i < count; ++i) {
+      const RowAddress& place = places[done + i];
+      fingerprints[i] = fingerprint_of(encode(place.table, place.hash, place.key));
+      __builtin_prefetch(&slots_[home_of(fingerprints[i])]);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      size_t at = home_of(fingerprints[i]);
+      while (slots_[at].row != nullptr && slots_[at].fingerprint != fingerprints[i]) {
+        at = (at + 1) & (slots_.size() - 1);
+      }
+      if (const Row* row = slots_[at].row) {
+        __builtin_prefetch(row, 1);
+        __builtin_prefetch(reinterpret_cast<const char*>(row) + kCacheLine, 1);
+      }
+    }
+  }
+}
+
 RowCache::Row* RowCache::find(std::string_view key, uint64_t fingerprint) const {
-  Row* row = table_[fingerprint & (table_.size() - 1)];
-  while (row != nullptr && (row->fingerprint != fingerprint || row->key() != key)) row = row->chain;
-  return row;
+  for (size_t at = home_of(fingerprint); slots_[at].row != nullptr; at = (at + 1) & (slots_.size() - 1)) {
+    if (slots_[at].fingerprint == fingerprint && slots_[at].row->key() == key) return slots_[at].row;
+  }
+  return nullptr;
+}
+
+void RowCache::put_in_slot(Row* row) {
+  size_t at = home_of(row->fingerprint);
+  while (slots_[at].row != nullptr) at = (at + 1) & (slots_.size() - 1);
+  slots_[at] = {row->fingerprint, row};
+}
+
+void RowCache::clear_slot(const Row* row) {
+  const size_t mask = slots_.size() - 1;
+  size_t hole = home_of(row->fingerprint);
+  while (slots_[hole].row != row) hole = (hole + 1) & mask;
+  // What lies behind the hole moves up, unless it would come to lie before its own place.
+  for (size_t next = (hole + 1) & mask; slots_[next].row != nullptr; next = (next + 1) & mask) {
+    const size_t home = home_of(slots_[next].fingerprint);
+    if (((next - home) & mask) < ((next - hole) & mask)) continue;
+    slots_[hole] = slots_[next];
+    hole = next;
+  }
+  slots_[hole] = {};
+}
+
+void RowCache::grow_slots() {
+  std::vector<Slot> old(slots_.size() * 2);
+  old.swap(slots_);
+  for (const Slot& slot : old) {
+    if (slot.row == nullptr) continue;
+    size_t at = home_of(slot.fingerprint);
+    while (slots_[at].row != nullptr) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = slot;
+  }
 }
 
 RowCache::Row* RowCache::insert(std::string_view key, uint64_t fingerprint, std::string_view row,
@@ -91,22 +132,18 @@ RowCache::Row* RowCache::insert(std::string_view key, uint64_t fingerprint, std:
   made->row_capacity = static_cast<uint32_t>(capacity);
   std::memcpy(made->bytes(), key.data(), key.size());
   made->set_row(row);
-  Row*& bucket = table_[fingerprint & (table_.size() - 1)];
-  made->chain = bucket;
-  bucket = made;
+  if (8 * (figures_.rows + 1) > 5 * slots_.size()) grow_slots();
+  put_in_slot(made);
   link_clock(made);
   ++figures_.rows;
   figures_.bytes += made->cost();
-  if (figures_.rows > table_.size()) grow_table();
   return made;
 }
 
 void RowCache::remove(Row* row) {
   set_clean(row);
   unlink_clock(row);
-  Row** at = &table_[row->fingerprint & (table_.size() - 1)];
-  while (*at != row) at = &(*at)->chain;
-  *at = row->chain;
+  clear_slot(row);
   --figures_.rows;
   figures_.bytes -= row->cost();
   std::free(row);
@@ -132,20 +169,6 @@ void RowCache::unlink_clock(Row* row) {
   if (hand_ == row) hand_ = row->clock_next;
   row->clock_previous->clock_next = row->clock_next;
   row->clock_next->clock_previous = row->clock_previous;
-}
-
-void RowCache::grow_table() {
-  std::vector<Row*> larger(table_.size() * 2, nullptr);
-  for (Row* row : table_) {
-    while (row != nullptr) {
-      Row* next = row->chain;
-      Row*& bucket = larger[row->fingerprint & (larger.size() - 1)];
-      row->chain = bucket;
-      bucket = row;
-      row = next;
-    }
-  }
-  table_ = std::move(larger);
 }
 
 void RowCache::set_dirty(Row* row) {
@@ -197,12 +220,13 @@ void RowCache::assign(std::string_view key, std::optional<std::string_view> row)
   uint64_t fingerprint = fingerprint_of(key);
   std::string_view bytes = row.value_or(std::string_view{});
   Row* found = find(key, fingerprint);
+  size_t spare = 0;
   if (found != nullptr && found->row_capacity < bytes.size()) {
     remove(found);
     found = nullptr;
+    spare = bytes.size() / 8;  // Rows that grow once tend to grow again.
   }
-  // Rows that grow once tend to grow again; a little room saves the next allocation.
-  if (found == nullptr) found = insert(key, fingerprint, bytes, row ? bytes.size() / 8 : 0);
+  if (found == nullptr) found = insert(key, fingerprint, bytes, spare);
   found->set_row(bytes);
   found->gone = !row.has_value();
   found->referenced = true;
@@ -216,11 +240,10 @@ void RowCache::erase_table(TableId table, ShardRange shards) {
   ++writes_;
   HashSpan hashes = hash_span(shards, shards_);
   std::vector<Row*> going;
-  for (Row* row : table_) {
-    for (; row != nullptr; row = row->chain) {
-      DecodedStoreKey key = *decode_store_key(row->key());
-      if (key.table == table && hashes.contains(key.hash)) going.push_back(row);
-    }
+  for (const Slot& slot : slots_) {
+    if (slot.row == nullptr) continue;
+    DecodedStoreKey key = *decode_store_key(slot.row->key());
+    if (key.table == table && hashes.contains(key.hash)) going.push_back(slot.row);
   }
   for (Row* row : going) remove(row);
   backend_.erase_range(table, hashes);
@@ -229,13 +252,14 @@ void RowCache::erase_table(TableId table, ShardRange shards) {
 Result<std::optional<std::string>> RowCache::write_back(std::string_view from, size_t rows_max) {
   std::vector<Row*> rows;
   std::vector<RowBackend::Write> writes;
-  auto at = dirty_.lower_bound(from);
-  for (; at != dirty_.end() && rows.size() < rows_max; ++at) {
-    rows.push_back(*at);
-    writes.push_back({(*at)->key(), (*at)->gone ? std::nullopt : std::optional((*at)->row())});
+  auto at = dirty_.at_or_after(from);
+  for (; at.valid() && rows.size() < rows_max; at.next()) {
+    Row* row = at.item();
+    rows.push_back(row);
+    writes.push_back({row->key(), row->gone ? std::nullopt : std::optional(row->row())});
   }
   std::optional<std::string> next;
-  if (at != dirty_.end()) next = std::string((*at)->key());
+  if (at.valid()) next = std::string(at.item()->key());
   if (rows.empty()) return next;
   Status written = backend_.write(writes);
   if (!written.ok()) {
@@ -258,17 +282,17 @@ Result<std::optional<std::string>> RowCache::write_back(std::string_view from, s
 
 std::set<TableId> RowCache::dirty_tables() const {
   std::set<TableId> out;
-  for (auto at = dirty_.begin(); at != dirty_.end();) {
-    TableId table = decode_store_key((*at)->key())->table;
+  for (auto at = dirty_.at_or_after({}); at.valid();) {
+    TableId table = decode_store_key(at.item()->key())->table;
     out.insert(table);
     if (table.value == UINT32_MAX) break;
-    at = dirty_.lower_bound(std::string_view(encode_store_key(TableId{table.value + 1}, 0, {})));
+    at = dirty_.at_or_after(encode_store_key(TableId{table.value + 1}, 0, {}));
   }
   return out;
 }
 
 void RowCache::limit_dirty() {
-  if (figures_.dirty_bytes <= options_.bytes_max / 2) return;
+  if (figures_.dirty_bytes <= options_.bytes_max / 4 * 3) return;
   auto next = write_back(write_back_from_, options_.write_back_rows);
   if (next.ok()) write_back_from_ = next->value_or("");
 }
@@ -302,7 +326,7 @@ bool RowCache::evict_one() {
 class RowCache::Cursor : public RowCursor {
  public:
   Cursor(RowCache& cache, TableId table, std::string_view place, Direction direction)
-      : cache_(cache), table_(table), direction_(direction) {
+      : cache_(cache), table_(table), direction_(direction), dirty_(cache.dirty_.at_or_after(place)) {
     seek(std::string(place));
   }
 
@@ -321,38 +345,32 @@ class RowCache::Cursor : public RowCursor {
 
   uint64_t hash() const override { return decode_store_key(place_)->hash; }
   std::string_view key() const override { return decode_store_key(place_)->key; }
-  std::string_view row() const override { return from_dirty_ ? (*dirty_at())->row() : disk_->row(); }
+  std::string_view row() const override { return from_dirty_ ? dirty_.item()->row() : disk_->row(); }
 
  private:
-  using DirtySet = std::set<Row*, ByKey>;
+  using DirtyPlace = OrderedItems<Row>::Place;
 
-  // Backward iterators of a set point behind their element.
-  DirtySet::const_iterator dirty_at() const {
-    return direction_ == Direction::Forward ? dirty_ : std::prev(dirty_);
-  }
   bool dirty_valid() const {
-    const DirtySet& all = cache_.dirty_;
-    if (direction_ == Direction::Forward ? dirty_ == all.end() : dirty_ == all.begin()) return false;
-    return decode_store_key((*dirty_at())->key())->table == table_;
+    return dirty_.valid() && decode_store_key(dirty_.item()->key())->table == table_;
   }
   void step_dirty() {
     if (direction_ == Direction::Forward) {
-      ++dirty_;
+      dirty_.next();
     } else {
-      --dirty_;
+      dirty_.previous();
     }
   }
 
   void seek(const std::string& place) {
     writes_ = cache_.writes_;
-    dirty_ = direction_ == Direction::Forward ? cache_.dirty_.lower_bound(std::string_view(place))
-                                              : cache_.dirty_.upper_bound(std::string_view(place));
+    dirty_ = direction_ == Direction::Forward ? cache_.dirty_.at_or_after(place)
+                                              : cache_.dirty_.at_or_before(place);
     disk_ = cache_.backend_.seek(table_, place, direction_);
     settle();
   }
 
   void step(std::string_view last) {
-    if (dirty_valid() && (*dirty_at())->key() == last) step_dirty();
+    if (dirty_valid() && dirty_.item()->key() == last) step_dirty();
     if (disk_->valid() && disk_->key() == last) disk_->next();
   }
 
@@ -362,17 +380,17 @@ class RowCache::Cursor : public RowCursor {
       bool disk = disk_->valid();
       if (!dirty && !disk) return place_.clear();
       if (dirty && disk) {
-        int order = (*dirty_at())->key().compare(disk_->key());
+        int order = dirty_.item()->key().compare(disk_->key());
         if (direction_ == Direction::Backward) order = -order;
         if (order <= 0) disk = false;
         if (order > 0) dirty = false;
       }
       from_dirty_ = dirty;
-      if (!dirty || !(*dirty_at())->gone) {
-        place_ = std::string(dirty ? (*dirty_at())->key() : disk_->key());
+      if (!dirty || !dirty_.item()->gone) {
+        place_ = std::string(dirty ? dirty_.item()->key() : disk_->key());
         return;
       }
-      std::string gone((*dirty_at())->key());
+      std::string gone(dirty_.item()->key());
       step(gone);
     }
   }
@@ -380,7 +398,7 @@ class RowCache::Cursor : public RowCursor {
   RowCache& cache_;
   TableId table_;
   Direction direction_;
-  DirtySet::const_iterator dirty_;
+  DirtyPlace dirty_;
   std::unique_ptr<RowBackend::Cursor> disk_;
   std::string place_;  // Of the present row; empty: none.
   bool from_dirty_ = false;

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "node/row_store.h"
+#include "node/store/ordered_items.h"
 #include "node/store/store_key.h"
 
 namespace tidemark {
@@ -66,6 +67,7 @@ class RowCache : public RowStore {
   RowCache(const RowCache&) = delete;
   RowCache& operator=(const RowCache&) = delete;
 
+  void prefetch(std::span<const RowAddress> places) override;
   std::optional<std::string_view> get(TableId table, uint64_t hash, std::string_view key) override;
   void put(TableId table, uint64_t hash, std::string_view key, std::string_view row) override;
   void erase(TableId table, uint64_t hash, std::string_view key) override;
@@ -88,14 +90,15 @@ class RowCache : public RowStore {
  private:
   struct Row;
   class Cursor;
-  struct ByKey {
-    using is_transparent = void;
-    bool operator()(const Row* a, const Row* b) const;
-    bool operator()(const Row* a, std::string_view b) const;
-    bool operator()(std::string_view a, const Row* b) const;
+  // Open addressing: the fingerprint lies beside the pointer, so that looking costs a look at the row itself
+  // only where it is the right one, and growing none.
+  struct Slot {
+    uint64_t fingerprint = 0;
+    Row* row = nullptr;
   };
 
   std::string_view encode(TableId table, uint64_t hash, std::string_view key);
+  size_t home_of(uint64_t fingerprint) const { return fingerprint & (slots_.size() - 1); }
   Row* find(std::string_view key, uint64_t fingerprint) const;
   Row* insert(std::string_view key, uint64_t fingerprint, std::string_view row, size_t spare);
   void assign(std::string_view key, std::optional<std::string_view> row);
@@ -104,7 +107,9 @@ class RowCache : public RowStore {
   void remove(Row* row);
   void link_clock(Row* row);
   void unlink_clock(Row* row);
-  void grow_table();
+  void put_in_slot(Row* row);
+  void clear_slot(const Row* row);
+  void grow_slots();
   void limit_dirty();
   void make_room();
   bool evict_one();
@@ -112,8 +117,8 @@ class RowCache : public RowStore {
   ShardCount shards_;
   RowBackend& backend_;
   Options options_;
-  std::vector<Row*> table_;
-  std::set<Row*, ByKey> dirty_;
+  std::vector<Slot> slots_;
+  OrderedItems<Row> dirty_;
   Row* hand_ = nullptr;  // Of the clock: all rows lie in a ring.
   std::string write_back_from_;
   std::string scratch_key_;

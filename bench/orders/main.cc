@@ -1,0 +1,5 @@
+#include "cli/bench_command.h"
+
+int main(int argc, char** argv) {
+  return tidemark::bench_command(argc, argv);
+}
