@@ -23,7 +23,7 @@ std::string quoted(const std::string& text) {
   return json + '"';
 }
 
-std::vector<size_t> widths(const Table& table) {
+std::vector<size_t> widths(const ReportTable& table) {
   std::vector<size_t> widths;
   for (const std::string& column : table.columns) widths.push_back(std::max<size_t>(column.size(), 3));
   for (const auto& row : table.rows) {
@@ -33,7 +33,7 @@ std::vector<size_t> widths(const Table& table) {
 }
 
 // Columns of numbers are aligned to the right.
-bool is_right(const Table& table, size_t column) {
+bool is_right(const ReportTable& table, size_t column) {
   return !table.rows.empty() && std::none_of(table.rows.begin(), table.rows.end(),
                                              [&](const auto& row) { return row[column].is_text(); });
 }
@@ -43,7 +43,7 @@ std::string padded(const std::string& text, size_t width, bool right) {
   return " " + (right ? space + text : text + space) + " |";
 }
 
-std::string table_text(const Table& table) {
+std::string table_text(const ReportTable& table) {
   const std::vector<size_t> width = widths(table);
   std::string head = "|", rule = "|", body;
   for (size_t i = 0; i < width.size(); ++i) {
@@ -58,7 +58,7 @@ std::string table_text(const Table& table) {
   return head + "\n" + rule + "\n" + body;
 }
 
-std::string row_json(const Table& table, const std::vector<Cell>& row) {
+std::string row_json(const ReportTable& table, const std::vector<Cell>& row) {
   std::string json;
   for (size_t i = 0; i < row.size(); ++i) {
     json += (i == 0 ? "{" : ", ") + quoted(table.columns[i]) + ": " + row[i].json();
@@ -90,7 +90,7 @@ std::string Cell::json() const {
 std::string as_text(const Report& report) {
   std::string text;
   for (const auto& [name, value] : report.fields) text += name + ": " + value.text() + "\n";
-  for (const Table& table : report.tables) {
+  for (const ReportTable& table : report.tables) {
     if (!text.empty()) text += "\n";
     text += table_text(table);
   }
@@ -102,7 +102,7 @@ std::string as_json(const Report& report) {
   for (const auto& [name, value] : report.fields) {
     json += (json.size() > 1 ? ",\n " : "") + quoted(name) + ": " + value.json();
   }
-  for (const Table& table : report.tables) {
+  for (const ReportTable& table : report.tables) {
     json += (json.size() > 1 ? ",\n " : "") + quoted(table.name) + ": [";
     for (size_t i = 0; i < table.rows.size(); ++i) {
       json += (i == 0 ? "\n  " : ",\n  ") + row_json(table, table.rows[i]);

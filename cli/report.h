@@ -29,7 +29,7 @@ class Cell {
   Kind kind_;
 };
 
-struct Table {
+struct ReportTable {
   std::string name;
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows = {};
@@ -37,7 +37,7 @@ struct Table {
 
 struct Report {
   std::vector<std::pair<std::string, Cell>> fields = {};
-  std::vector<Table> tables = {};
+  std::vector<ReportTable> tables = {};
 };
 
 // Fields as lines, tables as Markdown: docs take them as they are.

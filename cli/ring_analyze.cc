@@ -33,7 +33,7 @@ struct Options {
 constexpr uint32_t kPaperShards = 4096, kPaperTokens = 64;
 
 Result<Report> allocation(const Options&) {
-  Table table{"allocation", {"nodes", "tokens", "N*T/Q", "explicit %", "1-exp(-N*T/Q) %"}};
+  ReportTable table{"allocation", {"nodes", "tokens", "N*T/Q", "explicit %", "1-exp(-N*T/Q) %"}};
   const std::pair<uint32_t, uint32_t> shapes[] = {{32, 32},   {32, 64},   {64, 64},   {128, 64},
                                                   {64, 256},  {512, 32},  {128, 256}, {1024, 32},
                                                   {64, 1024}, {1024, 64}, {32, 4096}, {256, 1024}};
@@ -52,7 +52,7 @@ Result<Report> allocation(const Options&) {
 
 Result<Report> handoff(const Options& options) {
   const uint32_t draws = std::max(1u, options.draws / 10);
-  Table table{"handoff", {"nodes before", "handed off %", "1/(N+1) %"}};
+  ReportTable table{"handoff", {"nodes before", "handed off %", "1/(N+1) %"}};
   for (const uint32_t nodes : {1u, 2u, 4u, 8u, 9u, 10u, 16u, 32u, 64u}) {
     table.rows.push_back(
         {Cell::number(uint64_t{nodes}),
@@ -79,7 +79,7 @@ constexpr Printed kPrinted[] = {{"primary", {5.58, 6.25, 0.79, 7.34}},
 
 Result<Report> balance(const Options& options) {
   const auto spreads = hashring::load_spread(kPaperShards, 16, kPaperTokens, 3, options.draws);
-  Table table{
+  ReportTable table{
       "balance",
       {"place", "figure", "paper", "mean of draws", "5% of draws", "95% of draws", "draws below paper %"}};
   const std::pair<const char*, double hashring::Spread::*> figures[] = {{"Q1", &hashring::Spread::q1},
@@ -124,8 +124,8 @@ hashring::SliceRing grown(GapCollection collection, const std::vector<uint32_t>&
   return ring;
 }
 
-Table thesis_slices() {
-  Table table{"thesis", {"collection", "3", "3,4", "4", "4,5", "4,5,7", "4,5,7,10"}};
+ReportTable thesis_slices() {
+  ReportTable table{"thesis", {"collection", "3", "3,4", "4", "4,5", "4,5,7", "4,5,7,10"}};
   table.rows.push_back({"thesis, greedy", "3", "6", "4", "8", "-", "-"});
   for (const auto& [name, collection] : kCollections) {
     std::vector<Cell> row = {name};
@@ -164,8 +164,9 @@ std::vector<Cell> history_row(const char* history_name, History history, const c
 }
 
 Result<Report> slices(const Options& options) {
-  Table table{"history",
-              {"history", "collection", "after 10", "end, least", "end, median", "end, most", "moved/least"}};
+  ReportTable table{
+      "history",
+      {"history", "collection", "after 10", "end, least", "end, median", "end, most", "moved/least"}};
   const std::pair<const char*, History> histories[] = {{"one joins each time", History::Growing},
                                                        {"one joins, one leaves", History::Churning},
                                                        {"one is replaced", History::Replacing},
@@ -198,8 +199,9 @@ constexpr ThesisDivergence kDivergences[] = {
 
 Result<Report> replicas(const Options&) {
   constexpr uint64_t kKeys = 100'000;
-  Table table{"replicas",
-              {"nodes", "collection", "placement", "divergence", "thesis", "queries per list", "peak/mean"}};
+  ReportTable table{
+      "replicas",
+      {"nodes", "collection", "placement", "divergence", "thesis", "queries per list", "peak/mean"}};
   const std::pair<const char*, std::vector<uint32_t>> rings[] = {
       {"3", {3}}, {"3,4", {3, 4}}, {"3,4,7", {3, 4, 7}}, {"4,5,7,10", {4, 5, 7, 10}}};
   for (const auto& [nodes, counts] : rings) {
@@ -249,7 +251,8 @@ Result<Report> weighted_move(const Options& options) {
   if (workload == std::end(kWorkloads)) return Error{"there is no workload '" + options.workload + "'"};
   const auto rounds = hashring::simulate_load(
       {.workload = workload->second, .members = options.members, .rounds = options.rounds});
-  Table table{"rounds", {"round", "never moved", "before", "after", "hottest shard", "moved %", "slices"}};
+  ReportTable table{"rounds",
+                    {"round", "never moved", "before", "after", "hottest shard", "moved %", "slices"}};
   for (const hashring::LoadRound& round : rounds) {
     table.rows.push_back({Cell::number(uint64_t{round.round}), Cell::number(round.unbalanced, 3),
                           Cell::number(round.before, 3), Cell::number(round.after, 3),

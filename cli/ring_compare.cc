@@ -73,9 +73,9 @@ Result<Report> compare(const hashring::Contest& contest) {
                    {"changes", Cell::number(uint64_t{contest.changes})},
                    {"least moved percent, one joins", Cell::number(100.0 / (contest.members + 1), 2)},
                    {"least moved percent, one leaves", Cell::number(100.0 / contest.members, 2)}};
-  Table table{"strategies",
-              {"strategy", "weights", "join moves %", "leave moves %", "history, x least", "peak/mean",
-               "sigma %", "slices", "array ns", "slices ns", "change ms"}};
+  ReportTable table{"strategies",
+                    {"strategy", "weights", "join moves %", "leave moves %", "history, x least", "peak/mean",
+                     "sigma %", "slices", "array ns", "slices ns", "change ms"}};
   for (const StrategyKind kind : hashring::all_strategies()) {
     const hashring::Standing standing = hashring::compare(kind, contest);
     const Lookup lookup = measure_lookup(standing.ring);

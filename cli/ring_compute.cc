@@ -87,14 +87,14 @@ Result<Members> wanted_members(const Options& options, const Members& known) {
   return roster.members();
 }
 
-Table balance_table(const RingFile& ring) {
+ReportTable balance_table(const RingFile& ring) {
   std::map<MemberId, uint64_t> shards, slices;
   for (const hashring::Slice& slice : hashring::to_slices(ring.assignment).slices()) {
     shards[slice.owner] += static_cast<uint64_t>(slice.length);
     ++slices[slice.owner];
   }
   const std::vector<hashring::u128> fair = hashring::fair_shares(ring.assignment.size(), ring.members, {});
-  Table table{"balance", {"member", "weight", "shards", "fair", "percent", "slices"}};
+  ReportTable table{"balance", {"member", "weight", "shards", "fair", "percent", "slices"}};
   for (size_t i = 0; i < ring.members.size(); ++i) {
     const Member& member = ring.members[i];
     table.rows.push_back(
@@ -106,8 +106,8 @@ Table balance_table(const RingFile& ring) {
   return table;
 }
 
-Table measure_table(const std::vector<hashring::ShardRange>& slices) {
-  Table table{"measure", {"first", "end"}};
+ReportTable measure_table(const std::vector<hashring::ShardRange>& slices) {
+  ReportTable table{"measure", {"first", "end"}};
   for (const auto& slice : slices) {
     table.rows.push_back({Cell::number(uint64_t{slice.first}), Cell::number(uint64_t{slice.end})});
   }

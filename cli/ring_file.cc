@@ -133,12 +133,12 @@ Result<std::vector<hashring::SliceLoad>> read_load(const std::string& path) {
 Report ring_report(const RingFile& ring) {
   Report report;
   report.fields = {{"strategy", ring.strategy}, {"shards", Cell::number(uint64_t{ring.assignment.shards()})}};
-  Table members{"members", {"id", "name", "weight"}};
+  ReportTable members{"members", {"id", "name", "weight"}};
   for (const auto& member : ring.members) {
     members.rows.push_back(
         {Cell::number(uint64_t{member.id.value}), member.name, Cell::number(member.weight)});
   }
-  Table slices{"slices", {"first", "end", "owner"}};
+  ReportTable slices{"slices", {"first", "end", "owner"}};
   for (const hashring::Slice& slice : hashring::to_slices(ring.assignment).slices()) {
     slices.rows.push_back({Cell::number(slice.begin),
                            Cell::number(static_cast<uint64_t>(slice.begin + slice.length)),

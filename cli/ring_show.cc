@@ -49,7 +49,7 @@ Result<Report> show_diff(const DiffOptions& options) {
   const auto moves = hashring::diff(old->assignment, next->assignment);
   if (!moves) return as_error(moves.error());
   uint64_t moved = 0;
-  Table table{"moves", {"first", "end", "shards", "from", "to"}};
+  ReportTable table{"moves", {"first", "end", "shards", "from", "to"}};
   for (const hashring::Move& move : *moves) {
     moved += move.shards.count();
     table.rows.push_back({Cell::number(uint64_t{move.shards.first}), Cell::number(uint64_t{move.shards.end}),
@@ -132,7 +132,7 @@ Result<Report> explain(const ExplainOptions& options) {
   report.fields.emplace_back("owner", name_of(ring->members, ring->assignment.owner(*shard)));
   report.fields.emplace_back("because", reason(*ring, slices.slice(slices.index_of(shard->value)), *shard));
 
-  Table table{"preference", {"place", "member", "role"}};
+  ReportTable table{"preference", {"place", "member", "role"}};
   hashring::PreferenceList list(slices, placement->second, shard->value);
   for (size_t i = 0; i < 2 * options.replicas; ++i) {
     const std::optional<MemberId> member = list.next();

@@ -39,6 +39,7 @@ class CoordinationTree {
   // On the tree's loop. A session that is ended hears of it when it next has a connection. A hung process
   // keeps its session: nothing here looks at what its loop does.
   void expire(SessionNumber session);
+  void set_faults(const CoordinationFaults& faults) { faults_ = faults; }
   // From now on connections are perfect; the timeout of sessions stays.
   void end_faults() { faults_ = {.session_timeout = faults_.session_timeout}; }
   const EntryTree& entries() const { return entries_; }
