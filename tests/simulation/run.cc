@@ -162,15 +162,20 @@ class Run {
   void liveness() {
     nemesis_.mend();
     if (!operator_.settle_catalog()) return fail("P2 termination", "the catalog does not take a change");
+    const int rounds_max = 240;
     std::string why;
     std::string property;
-    for (int round = 0; round < 300; ++round) {
+    for (int round = 0; round < rounds_max; ++round) {
       cluster_.run_for(Micros{500'000});
       if (!report_.findings.empty()) return;
       std::tie(property, why) = unrest();
       if (why.empty()) break;
+      trace_.say("not at rest:", property, why);
     }
-    if (!why.empty()) return fail(property, why);
+    if (!why.empty()) {
+      describe_cluster();
+      return fail(property, why);
+    }
     trace_.say("all is at rest");
     quiet();
     sample();
@@ -184,6 +189,25 @@ class Run {
     if (std::string what = operator_.unfinished(); !what.empty()) return {"P3 changes end", what};
     if (!cluster_.serving()) return {"P2 termination", "a region is not served"};
     return {"convergence", convergence_.difference()};
+  }
+
+  // For people: what everyone waits for.
+  void describe_cluster() {
+    if (!trace_.on()) return;
+    std::string status;
+    cluster_.admin({"status"}, &status);
+    trace_.say("status:", status);
+    for (int i = 0; i < cluster_.view_manager_count(); ++i) {
+      ViewManager* role = cluster_.view_manager_role(i);
+      trace_.say(cluster_.view_manager(i).name(), role && role->core() ? role->core()->describe() : "idle");
+    }
+    for (int i = 0; i < cluster_.node_count(); ++i) {
+      StorageNode* node = cluster_.storage_node(i);
+      if (node == nullptr) continue;
+      for (const pb::RegionStatus& region : node->regions().statuses())
+        trace_.say(cluster_.node(i).name(), region.ShortDebugString());
+    }
+    trace_.say("map:", operator_.map().ShortDebugString());
   }
 
   void quiet() {
