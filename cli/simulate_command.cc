@@ -6,9 +6,12 @@
 #include <fstream>
 #include <numeric>
 
+#include "base/mutation.h"
+#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/report.h"
 #include "cli/simulate_campaign.h"
+#include "cli/simulate_shrink.h"
 
 namespace tidemark {
 namespace {
@@ -17,6 +20,10 @@ struct Arguments {
   CampaignOptions campaign;
   std::string seeds = "1-20";
   std::string trace;
+  std::string mutation;
+  bool list_mutations = false;
+  bool shrink = false;
+  bool all_probes = false;
   bool as_json = false;
 };
 
@@ -32,7 +39,27 @@ Status parse_seeds(const std::string& text, CampaignOptions& out) {
   return {};
 }
 
+#ifdef TIDEMARK_MUTATIONS
+Status choose(const std::string& mutation) {
+  if (choose_mutation(mutation)) return {};
+  return Error{"there is no mutation \"" + mutation + "\"" + did_you_mean(mutation, mutation_names())};
+}
+int list_mutations() {
+  for (const std::string& name : mutation_names()) std::puts(name.c_str());
+  return kDone;
+}
+#else
+Status choose(const std::string& mutation) {
+  if (mutation.empty()) return {};
+  return Error{"this build has no mutations; the preset \"mutations\" makes one that has"};
+}
+int list_mutations() {
+  return kDone;
+}
+#endif
+
 Status check(Arguments& arguments) {
+  if (Status chosen = choose(arguments.mutation); !chosen.ok()) return chosen;
   if (Status seeds = parse_seeds(arguments.seeds, arguments.campaign); !seeds.ok()) return seeds;
   const auto names = sim::scenario_names();
   if (std::find(names.begin(), names.end(), arguments.campaign.scenario) == names.end())
@@ -45,10 +72,11 @@ Status check(Arguments& arguments) {
 }
 
 // The one command that runs a seed again.
-std::string replay_command(const CampaignOptions& options, uint64_t seed) {
+std::string replay_command(const Arguments& arguments, uint64_t seed) {
   std::string out = "tidemark simulate --seeds " + std::to_string(seed);
-  if (options.scenario != "swarm") out += " --scenario " + options.scenario;
-  for (const std::string& setting : options.settings) out += " --set " + setting;
+  if (arguments.campaign.scenario != "swarm") out += " --scenario " + arguments.campaign.scenario;
+  for (const std::string& setting : arguments.campaign.settings) out += " --set " + setting;
+  if (!arguments.mutation.empty()) out += " --mutation '" + arguments.mutation + "'";
   return out + " --trace seed" + std::to_string(seed) + ".trace";
 }
 
@@ -87,6 +115,13 @@ class Totals {
     return out;
   }
   bool ok() const { return failed_.empty(); }
+  std::vector<std::string> unreached() const {
+    std::vector<std::string> out;
+    for (const auto& [name, count] : probes_) {
+      if (count == 0) out.push_back(name);
+    }
+    return out;
+  }
 
  private:
   static void add(sim::Counts& to, const sim::Counts& more) {
@@ -116,7 +151,7 @@ void say_failure(const Arguments& arguments, const SeedResult& result) {
   }
   if (result.died)
     std::fprintf(stderr, "seed %llu: the process died\n", static_cast<unsigned long long>(result.seed));
-  std::fprintf(stderr, "  replay: %s\n", replay_command(arguments.campaign, result.seed).c_str());
+  std::fprintf(stderr, "  replay: %s\n", replay_command(arguments, result.seed).c_str());
 }
 
 // In this process: a debugger can be there.
@@ -137,7 +172,25 @@ int replay(const Arguments& arguments) {
   return result.ok() ? kDone : kFailed;
 }
 
+// Makes the scenario of a failing seed smaller as long as the same property fails.
+int shrink(const Arguments& arguments) {
+  CampaignOptions options = arguments.campaign;
+  options.last_seed = options.first_seed;
+  const std::vector<std::string> settings =
+      shrink_failure(options, [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
+  if (settings.empty()) {
+    std::fprintf(stderr, "seed %llu does not fail\n", static_cast<unsigned long long>(options.first_seed));
+    return kFailed;
+  }
+  Arguments smaller = arguments;
+  smaller.campaign.settings = settings;
+  std::printf("%s\n", replay_command(smaller, options.first_seed).c_str());
+  return kDone;
+}
+
 int run(const Arguments& arguments) {
+  if (arguments.list_mutations) return list_mutations();
+  if (arguments.shrink) return shrink(arguments);
   if (!arguments.trace.empty()) return replay(arguments);
   Totals totals;
   run_campaign(arguments.campaign, [&](const SeedResult& result) {
@@ -145,6 +198,11 @@ int run(const Arguments& arguments) {
     if (!result.ok()) say_failure(arguments, result);
   });
   std::fputs(arguments.as_json ? as_json(totals.report()).c_str() : as_text(totals.report()).c_str(), stdout);
+  if (arguments.all_probes && !totals.unreached().empty()) {
+    for (const std::string& probe : totals.unreached())
+      std::fprintf(stderr, "never reached: %s\n", probe.c_str());
+    return kFailed;
+  }
   return totals.ok() ? kDone : kFailed;
 }
 
@@ -165,6 +223,11 @@ int simulate_command(int argc, char** argv) {
   app.add_option("--trace", arguments.trace, "Run the first seed alone and write what happens to this file");
   app.add_flag("--twice", arguments.campaign.twice, "Run each seed twice; both must end the same");
   app.add_flag("--fail-fast", arguments.campaign.stop_at_failure, "End at the first failure");
+  app.add_flag("--shrink", arguments.shrink, "Make the scenario of the first seed, which fails, smaller");
+  app.add_flag("--all-probes", arguments.all_probes, "Fail if a probe was not reached by any seed");
+  app.add_option("--mutation", arguments.mutation,
+                 "Switch a deliberate bug on (only in a build with mutations)");
+  app.add_flag("--list-mutations", arguments.list_mutations, "Print the names of the deliberate bugs");
   app.add_flag("--json", arguments.as_json, "For programs");
   try {
     app.parse(argc, argv);

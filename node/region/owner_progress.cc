@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutation.h"
+#include "base/probe.h"
 #include "node/region/owner.h"
 #include "proto/convert.h"
 
@@ -12,6 +14,9 @@ void RegionOwner::on_committed_report(const std::vector<LaneRun>& lanes) {
   for (const LaneRun& run : lanes) {
     ShardRange mine{std::max(run.lanes.begin, identity().shards.begin),
                     std::min(run.lanes.end, identity().shards.end)};
+    if (TM_MUTATION("progress written into a sealed parent") &&
+        run.position.generation < identity().generation)
+      continue;
     if (mine.empty() || run.position > end) continue;  // Nobody can have committed what is not there.
     reported_.raise(mine, run.position);
     has_reports_ = true;
@@ -147,6 +152,7 @@ bool RegionOwner::serve(TokenWait& wait, std::vector<LaneRun>& ask, RegionComman
     reached = false;
     if (ahead_.parts().all_reached(token.lanes, token.position)) continue;  // In flight.
     if (is_recorded(token)) {
+      TM_PROBE("region: a token is served by a raise");
       raise(recorded_.cover(token.lanes));
     } else if (ask_due) {
       wait.asked_at = inputs_.now;
@@ -185,7 +191,10 @@ void RegionOwner::unite_parts(bool has_news, RegionCommands& out) {
     for (const LaneRun& known : recorded_.cover(run.lanes)) floors.push_back(known);
     add_outside({run.lanes, Position{}}, ask);
   }
-  if (ahead_.parts().size_after_raise(floors) < ahead_.parts().size()) return raise(floors);
+  if (ahead_.parts().size_after_raise(floors) < ahead_.parts().size()) {
+    TM_PROBE("region: parts are united by a raise");
+    return raise(floors);
+  }
   if (!ask_due) return;
   unify_asked_at_ = inputs_.now;
   if (!ask.empty()) out.asks.push_back({std::move(ask)});

@@ -3,6 +3,7 @@
 // figures of memory.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,6 +63,8 @@ struct Evidence {
   const std::vector<ViewSpec>& views;  // Alive.
   std::vector<Finding>& findings;
   Trace& trace;
+  std::function<size_t()> writes_in_flight;
+  std::function<std::string()> unfinished;  // Of what operators asked for; empty: all has ended.
 
   Micros now() const { return cluster.world().scheduler.now(); }
 };
@@ -79,8 +82,12 @@ class Checker {
   virtual void on_write_begun(const ClientWrite&) {}
   virtual void on_write_answered(const ClientWrite&, Heard, const LaneRuns&) {}
   virtual void on_read(const ClientRead&) {}
-  virtual void on_sample() {}   // Now and then.
-  virtual void on_settled() {}  // No faults any more, and everything has come to rest.
+  virtual void on_sample() {}  // Now and then.
+  // There are no faults any more: what is not yet as it must be in the end? Empty: all is. May run the world.
+  virtual std::string unrest() { return ""; }
+  // Everything has come to rest, and a time passes in which nobody asks for anything.
+  virtual void on_quiet_begins() {}
+  virtual void on_settled() {}
 
  protected:
   void violated(const std::string& what) {

@@ -1,10 +1,9 @@
 #include "tests/simulation/run.h"
 
 #include <algorithm>
+#include <tuple>
 
-#include "base/assert.h"
-#include "hashring/placement.h"
-#include "tests/simulation/convergence.h"
+#include "base/probe.h"
 #include "tests/simulation/nemesis.h"
 #include "tests/simulation/operator.h"
 #include "tests/simulation/workload.h"
@@ -118,12 +117,19 @@ class Run {
         witness_(witness_listener()),
         history_(tables_, cluster_.options().shards),
         operator_(cluster_, scenario_, tables_, random_.fork(), trace_),
-        evidence_{scenario_, cluster_,          tables_,          witness_,
-                  history_,  operator_.views(), report_.findings, trace_},
+        evidence_{scenario_,
+                  cluster_,
+                  tables_,
+                  witness_,
+                  history_,
+                  operator_.views(),
+                  report_.findings,
+                  trace_,
+                  [this] { return workload_.in_flight(); },
+                  [this] { return operator_.unfinished(); }},
         checkers_(make_checkers(evidence_)),
         workload_(evidence_, random_.fork(), workload_listener()),
-        nemesis_(cluster_, scenario_, random_.fork(), trace_),
-        convergence_(evidence_) {
+        nemesis_(cluster_, scenario_, random_.fork(), trace_) {
     cluster_.world().logs.set_observer(&witness_);
     cluster_.world().network.set_tap(
         [this](const Address& from, const Address& to, const pb::Message& message) {
@@ -132,6 +138,7 @@ class Run {
   }
 
   RunReport run() {
+    forget_probes();
     trace_.say(describe(scenario_));
     if (!operator_.set_up()) {
       fail("P2 termination", "the cluster does not come up: " + operator_.unfinished());
@@ -177,18 +184,19 @@ class Run {
       return fail(property, why);
     }
     trace_.say("all is at rest");
-    quiet();
+    cluster_.run_for(Micros{10'000'000});
+    for (auto& checker : checkers_) checker->on_quiet_begins();
+    cluster_.run_for(Micros{20'000'000});
     sample();
     for (auto& checker : checkers_) checker->on_settled();
   }
 
   // What is not yet as it must be in the end, and the property that is about it.
   std::pair<std::string, std::string> unrest() {
-    if (workload_.in_flight() > 0)
-      return {"P2 termination", std::to_string(workload_.in_flight()) + " writes were never answered"};
-    if (std::string what = operator_.unfinished(); !what.empty()) return {"P3 changes end", what};
-    if (!cluster_.serving()) return {"P2 termination", "a region is not served"};
-    return {"convergence", convergence_.difference()};
+    for (auto& checker : checkers_) {
+      if (std::string what = checker->unrest(); !what.empty()) return {checker->property(), what};
+    }
+    return {};
   }
 
   // For people: what everyone waits for.
@@ -208,14 +216,6 @@ class Run {
         trace_.say(cluster_.node(i).name(), region.ShortDebugString());
     }
     trace_.say("map:", operator_.map().ShortDebugString());
-  }
-
-  void quiet() {
-    cluster_.run_for(Micros{10'000'000});
-    const uint64_t before = witness_.record_count();
-    cluster_.run_for(Micros{20'000'000});
-    const uint64_t more = witness_.record_count() - before;
-    if (more > 0) fail("silence", "a quiet system wrote " + std::to_string(more) + " records in 20 seconds");
   }
 
   void sample() {
@@ -280,6 +280,7 @@ class Run {
                     {"messages", cluster_.world().network.counters().messages}};
     report_.changes = operator_.counts();
     report_.faults = nemesis_.counts();
+    report_.probes = probe_counts();
     report_.simulated = now();
     report_.state_hash = witness_.hash();
     for (const auto* part : {&report_.work, &report_.changes, &report_.faults}) {
@@ -301,7 +302,6 @@ class Run {
   std::vector<std::unique_ptr<Checker>> checkers_;
   Workload workload_;
   Nemesis nemesis_;
-  Convergence convergence_;
 };
 
 }  // namespace
