@@ -40,6 +40,7 @@ class CoordinationTree {
   // keeps its session: nothing here looks at what its loop does.
   void expire(SessionNumber session);
   void set_faults(const CoordinationFaults& faults) { faults_ = faults; }
+  void set_observer(EntryTree::Observer observer) { entries_.set_observer(std::move(observer)); }
   // From now on connections are perfect; the timeout of sessions stays.
   void end_faults() { faults_ = {.session_timeout = faults_.session_timeout}; }
   const EntryTree& entries() const { return entries_; }

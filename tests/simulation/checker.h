@@ -79,6 +79,7 @@ class Checker {
   virtual void on_trimmed(const SeenStream&, Offset) {}
   virtual void on_removed(const SeenStream&) {}
   virtual void on_message(const Address&, const Address&, const pb::Message&) {}
+  virtual void on_fact_written(SessionNumber, const std::string&, const std::string&) {}  // Path and data.
   virtual void on_write_begun(const ClientWrite&) {}
   virtual void on_write_answered(const ClientWrite&, Heard, const LaneRuns&) {}
   virtual void on_read(const ClientRead&) {}

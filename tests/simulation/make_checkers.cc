@@ -1,7 +1,9 @@
 #include "tests/simulation/checker.h"
+#include "tests/simulation/checkers/activation_waits.h"
 #include "tests/simulation/checkers/memory_bounds.h"
 #include "tests/simulation/checkers/no_early_trim.h"
 #include "tests/simulation/checkers/no_write_lost.h"
+#include "tests/simulation/checkers/one_coordinator.h"
 #include "tests/simulation/checkers/one_owner.h"
 #include "tests/simulation/checkers/pto.h"
 #include "tests/simulation/checkers/pto4_last_owner.h"
@@ -20,6 +22,8 @@ std::vector<std::unique_ptr<Checker>> make_checkers(Evidence& evidence) {
   out.push_back(std::make_unique<Pto4LastOwner>(evidence));
   out.push_back(std::make_unique<Pto5OrderAcrossOwners>(evidence, ledger));
   out.push_back(std::make_unique<OneOwner>(evidence));
+  out.push_back(std::make_unique<OneCoordinator>(evidence));
+  out.push_back(std::make_unique<ActivationWaits>(evidence));
   out.push_back(std::make_unique<P2Termination>(evidence));
   out.push_back(std::make_unique<P3ChangesEnd>(evidence));
   out.push_back(std::make_unique<ViewsConverge>(evidence));

@@ -131,6 +131,13 @@ class Run {
         workload_(evidence_, random_.fork(), workload_listener()),
         nemesis_(cluster_, scenario_, random_.fork(), trace_) {
     cluster_.world().logs.set_observer(&witness_);
+    cluster_.world().coordination.set_observer(
+        [this](SessionNumber session, const std::vector<CoordinationOp>& ops) {
+          for (const CoordinationOp& op : ops) {
+            if (op.kind != CoordinationOp::Kind::Set) continue;
+            for (auto& checker : checkers_) checker->on_fact_written(session, op.path, op.data);
+          }
+        });
     cluster_.world().network.set_tap(
         [this](const Address& from, const Address& to, const pb::Message& message) {
           for (auto& checker : checkers_) checker->on_message(from, to, message);

@@ -14,7 +14,8 @@ NoEarlyTrim::NoEarlyTrim(Evidence& evidence)
 
 void NoEarlyTrim::on_record(const SeenRecord& record, const SeenStream& stream) {
   if (!ranges_.contains(stream.region)) {
-    for (const pb::RegionEntry& entry : map().regions())
+    const pb::RegionMap known = map();
+    for (const pb::RegionEntry& entry : known.regions())
       ranges_[RegionId{entry.region()}] = from_pb(entry.shards());
   }
   if (!record.body || !record.body->has_progress()) return;
@@ -86,7 +87,8 @@ void NoEarlyTrim::on_removed(const SeenStream& stream) {
     what << ", but lane " << lane << " has committed only up to " << committed_[lane.value];
     return violated(what.str());
   }
-  for (const pb::RegionEntry& entry : map().regions()) {
+  const pb::RegionMap known = map();
+  for (const pb::RegionEntry& entry : known.regions()) {
     const auto& parents = entry.parents();
     const bool is_child = std::find(parents.begin(), parents.end(), stream.region.value) != parents.end();
     if (!is_child || entry.sealed() || checkpoints(RegionId{entry.region()}, Offset{0}) >= needed()) continue;

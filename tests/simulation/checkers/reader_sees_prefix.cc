@@ -11,7 +11,8 @@ bool was_so(const std::vector<LaneStep>& lane, const ClientRead& read, size_t le
   std::map<std::string, Row> state;
   size_t wrong = read.found.size();  // Keys that are not as found.
   auto is_right = [&](const std::string& key) {
-    const auto have = state.find(key), want = read.found.find(key);
+    const auto have = state.find(key);
+    const auto want = read.found.find(key);
     const bool has = have != state.end(), wants = want != read.found.end();
     return has == wants && (!has || have->second == want->second);
   };
