@@ -21,6 +21,11 @@ if(TIDEMARK_SANITIZE)
   add_link_options(-fsanitize=${TIDEMARK_SANITIZE})
 endif()
 
+option(TIDEMARK_MUTATIONS "deliberate bugs that can be switched on, for tests/simulation/mutations" OFF)
+if(TIDEMARK_MUTATIONS)
+  add_compile_definitions(TIDEMARK_MUTATIONS)
+endif()
+
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   # Paths relative to the clone: what one has compiled serves the others.

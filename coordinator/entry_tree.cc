@@ -80,6 +80,7 @@ Result<std::vector<std::string>, CoordinationError> EntryTree::apply(SessionNumb
   }
   if (persistent) ++persistent_changes_;
   fire_for(ops, paths);
+  if (observer_) observer_(session, ops);
   return paths;
 }
 

@@ -2,6 +2,7 @@
 // single-threaded; who hears what when is its user's business.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -34,6 +35,10 @@ class EntryTree {
   // All of the parts, in order, or none.
   Result<std::vector<std::string>, CoordinationError> apply(SessionNumber session,
                                                             const std::vector<CoordinationOp>& ops);
+
+  // Told of each change once it is made, and of who made it. For checkers; must not call back.
+  using Observer = std::function<void(SessionNumber session, const std::vector<CoordinationOp>& ops)>;
+  void set_observer(Observer observer) { observer_ = std::move(observer); }
 
   // The persistent entries as bytes, and back: what outlives a restart. Sessions and ephemeral entries do
   // not.
@@ -76,6 +81,7 @@ class EntryTree {
   uint64_t persistent_changes_ = 0;
   uint64_t next_session_ = 1;
   int64_t next_created_ = 1;
+  Observer observer_;
 };
 
 // Absolute, no empty part, no "." or "..", no control character.

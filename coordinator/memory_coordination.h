@@ -39,6 +39,8 @@ class CoordinationTree {
   // On the tree's loop. A session that is ended hears of it when it next has a connection. A hung process
   // keeps its session: nothing here looks at what its loop does.
   void expire(SessionNumber session);
+  void set_faults(const CoordinationFaults& faults) { faults_ = faults; }
+  void set_observer(EntryTree::Observer observer) { entries_.set_observer(std::move(observer)); }
   // From now on connections are perfect; the timeout of sessions stays.
   void end_faults() { faults_ = {.session_timeout = faults_.session_timeout}; }
   const EntryTree& entries() const { return entries_; }

@@ -3,6 +3,8 @@
 
 #include "coordinator/step_list.h"
 
+#include "base/mutation.h"
+
 namespace tidemark::steps {
 
 namespace {
@@ -13,11 +15,13 @@ uint64_t possible_floor(const Situation& now, const pb::RegionEntry& entry) {
   size_t needed = now.facts.cluster.embedded() ? 1 : 2;
   auto log = now.log(entry.region());
   if (!log || static_cast<size_t>(entry.replicas_size()) < needed) return entry.floor();
-  uint64_t floor = log->committed_floor;
+  uint64_t floor = TM_MUTATION("trim by checkpoint only") ? UINT64_MAX : log->committed_floor;
   for (const auto& replica : entry.replicas()) {
+    if (TM_MUTATION("trim with an absent standby") && !now.is_node_alive(replica.node())) continue;
     if (!now.has_checkpoint(entry, replica.node())) return entry.floor();
     floor = std::min(floor, now.status(entry.region(), replica.node())->checkpoint());
   }
+  if (floor == UINT64_MAX) return entry.floor();
   return std::max(floor, entry.floor());
 }
 

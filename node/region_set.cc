@@ -15,8 +15,12 @@ RegionSet::RegionSet(ReplicaContext context, ClusterView& view, NodeStore& store
       scheduler_(context.scheduler) {
   for (const Checkpoint& checkpoint : store_.loaded()) {
     on_disk_.emplace(checkpoint.region, checkpoint);
-    saved_[checkpoint.region] = {checkpoint.shards, checkpoint.joined, checkpoint.map_version,
-                                 checkpoint.reader.next, checkpoint.reader.sealed};
+    saved_[checkpoint.region] = {checkpoint.shards,
+                                 checkpoint.joined,
+                                 checkpoint.map_version,
+                                 checkpoint.reader.next,
+                                 checkpoint.log_needed_from(),
+                                 checkpoint.reader.sealed};
   }
 }
 
@@ -308,7 +312,7 @@ bool RegionSet::install_seed(const Checkpoint& seed) {
   if (wanted == wants_seed_.end() || wanted->second != seed.joined || find(seed.region) != nullptr)
     return false;
   const pb::RegionEntry* entry = view_.region(seed.region);
-  if (entry == nullptr || seed.reader.next.value < entry->floor()) return false;
+  if (entry == nullptr || seed.log_needed_from().value < entry->floor()) return false;
   on_disk_[seed.region] = seed;
   if (!load_checkpoint(*entry, seed.joined)) return false;
   wants_seed_.erase(seed.region);
@@ -343,7 +347,8 @@ void RegionSet::save_now() {
   }
   std::map<RegionId, Held> saving;
   for (const Checkpoint& it : checkpoints) {
-    saving[it.region] = {it.shards, it.joined, it.map_version, it.reader.next, it.reader.sealed};
+    saving[it.region] = {it.shards,       it.joined, it.map_version, it.reader.next, it.log_needed_from(),
+                         it.reader.sealed};
   }
   std::vector<NodeStore::Done> waiters = std::exchange(save_waiters_, {});
   auto finish = [this, saving, waiters, guard = scheduler_.token()](const Status& saved) {
@@ -379,7 +384,7 @@ std::vector<pb::RegionStatus> RegionSet::statuses() const {
     auto saved = saved_.find(region);
     if (saved != saved_.end() && saved->second.joined == *joined) {
       status.set_has_checkpoint(true);
-      status.set_checkpoint(saved->second.next.value);
+      status.set_checkpoint(saved->second.log_needed_from.value);
     } else if (replica == replicas_.end() && is_lost(entry, *joined)) {
       status.set_lost(true);
     }

@@ -63,6 +63,7 @@ class RegionSet {
     MapVersion joined;
     MapVersion map_version;
     Offset next;
+    Offset log_needed_from;
     bool sealed = false;
   };
 

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "base/assert.h"
+#include "base/probe.h"
 #include "proto/convert.h"
 #include "proto/queue.h"
 #include "view_manager/core.h"
@@ -140,6 +141,7 @@ bool ViewManagerCore::next_in_sequence(SourceQueue& queue, uint64_t sequence) {
   if (queue.reopening || sequence < queue.sequence_next) return false;
   queue.unanswered = 0;
   if (sequence > queue.sequence_next) {
+    TM_PROBE("view manager: input was lost");
     reopen(queue);
     return false;
   }
@@ -350,6 +352,7 @@ void ViewManagerCore::report_all(std::vector<Outgoing>& out) {
     if (lanes.empty()) continue;  // Pinned.
     ++counts_.reports;
     if (again && ++queue->unanswered > kUnansweredMax) {
+      TM_PROBE("view manager: reports are not answered");
       reopen(*queue);
       continue;
     }

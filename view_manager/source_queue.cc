@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/mutation.h"
 
 namespace tidemark {
 
@@ -102,7 +103,8 @@ Position SourceQueue::committed() const {
   if (pinned_ && (entries_.empty() || *pinned_ <= entries_.front()->offset())) {
     return {generation_, *pinned_, 0};
   }
-  if (!entries_.empty()) return entries_.front()->begin();
+  if (!entries_.empty() && !TM_MUTATION("committed reported before all destinations"))
+    return entries_.front()->begin();
   if (sealed_to_) return {*sealed_to_, Offset{0}, 0};
   return {generation_, read_end_, 0};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/mutation.h"
 #include "sql/plan/expressions.h"
 
 namespace tidemark {
@@ -16,7 +17,8 @@ struct ViewPrograms::View {
 // Effects of base and view rows start where the view begins; those of its own auxiliary rows are never held
 // back, since what they come from was not either.
 bool ViewPrograms::Use::is_at(CatalogVersion version) const {
-  const CatalogVersion from = own ? life->created : life->begun;
+  const bool early = own || TM_MUTATION("effects before begin(view)");
+  const CatalogVersion from = early ? life->created : life->begun;
   return from.value != 0 && from <= version && (life->dropped.value == 0 || version < life->dropped);
 }
 
@@ -149,7 +151,8 @@ bool ViewPrograms::effects_of(const Change& change, const RecordContext& context
 
 bool ViewPrograms::run(const Use& use, const Change& change, const RecordContext& context, bool has_before,
                        bool has_after) {
-  if (!use.is_at(context.catalog_version)) return true;
+  const CatalogVersion version = TM_MUTATION("catalog version ignored") ? known_ : context.catalog_version;
+  if (!use.is_at(version)) return true;
   if (context.page_of.value != 0 && context.page_of != use.view) return true;
   if (!change.skipped_views.empty() && change.skips(use.view)) return true;
   ++flows_run_;

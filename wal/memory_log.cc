@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 
+#include "base/mutation.h"
 #include "wal/loop_callbacks.h"
 #include "wal/stream_name.h"
 
@@ -29,6 +30,11 @@ struct MemoryStream {
   std::map<uint64_t, Micros> lands_at;
 
   Offset durable_end() const { return Offset{begin.value + durable}; }
+  // Readers stop at the durable end.
+  Offset readable_end() const {
+    return TM_MUTATION("unsynced file read") ? Offset{begin.value + entries.size()} : durable_end();
+  }
+  const std::string& at(Offset offset) const { return entries[offset.value - begin.value]; }
 };
 
 }  // namespace
@@ -55,11 +61,14 @@ class MemoryLogs::Impl : public std::enable_shared_from_this<MemoryLogs::Impl> {
   void remove(StreamId id) {
     const auto stream = find(id);
     if (stream == nullptr) return;
+    if (observer_ != nullptr) observer_->on_removed(id);
     streams_.erase(id);
     for (auto& [from, ready] : std::exchange(stream->waiting, {})) ready();
   }
+  void trim(StreamId id, MemoryStream& stream, Offset begin);
   void set_available(bool available);
   uint64_t next_process() { return processes_++; }
+  void set_observer(MemoryLogObserver* observer) { observer_ = observer; }
 
   MemoryLogFaults& faults() { return faults_; }
   const MemoryLogCounters& counters() const { return counters_; }
@@ -80,7 +89,8 @@ class MemoryLogs::Impl : public std::enable_shared_from_this<MemoryLogs::Impl> {
   Micros delay(Micros most) { return Micros{random_.between(0, most.value)}; }
   Fate draw_fate();
   void land(StreamId id, std::string bytes, const Fate& fate, const Report& report);
-  Offset put(MemoryStream& stream, std::string bytes);
+  Offset put(StreamId id, MemoryStream& stream, std::string bytes);
+  void make_durable(StreamId id, MemoryStream& stream, Offset end);
   void sync(StreamId id, Offset end, std::function<void()> done);
   void wake(MemoryStream& stream);
   void later(Micros after, std::function<void()> task);
@@ -95,6 +105,7 @@ class MemoryLogs::Impl : public std::enable_shared_from_this<MemoryLogs::Impl> {
   std::vector<std::function<void()>> until_available_;
   uint64_t processes_ = 0;
   uint64_t crashes_ = 0;
+  MemoryLogObserver* observer_ = nullptr;
 };
 
 // Runs `task` on the world's scheduler unless the machine stopped meanwhile (Disk).
@@ -159,35 +170,48 @@ void MemoryLogs::Impl::land(StreamId id, std::string bytes, const Fate& fate, co
   const auto stream = find(id);
   if (stream == nullptr) return report(no_such_stream(id));
   if (!fate.lands) return report(fate.outcome(Offset{}, Offset{}));
-  const Offset first = put(*stream, bytes);
+  const Offset first = put(id, *stream, bytes);
   auto finish = [this, id, bytes, fate, report, first] {
     if (!fate.copied) return report(fate.outcome(first, first));
     later(delay(faults_.append_delay_max), [this, id, bytes, fate, report, first] {
       const auto again = find(id);
-      report(fate.outcome(first, again == nullptr ? first : put(*again, bytes)));
+      report(fate.outcome(first, again == nullptr ? first : put(id, *again, bytes)));
     });
   };
   if (kind_ == MemoryLogKind::Kafka) return finish();
   sync(id, Offset{first.value + 1}, finish);
 }
 
-Offset MemoryLogs::Impl::put(MemoryStream& stream, std::string bytes) {
+Offset MemoryLogs::Impl::put(StreamId id, MemoryStream& stream, std::string bytes) {
   const Offset at{stream.begin.value + stream.entries.size()};
   stream.entries.push_back(std::move(bytes));
-  if (kind_ == MemoryLogKind::Kafka) {
-    stream.durable = stream.entries.size();
-    wake(stream);
-  }
+  if (kind_ == MemoryLogKind::Kafka) make_durable(id, stream, Offset{at.value + 1});
   return at;
+}
+
+void MemoryLogs::Impl::make_durable(StreamId id, MemoryStream& stream, Offset end) {
+  while (stream.durable_end() < end) {
+    const Offset at = stream.durable_end();
+    ++stream.durable;
+    if (observer_ != nullptr) observer_->on_durable(id, at, stream.at(at));
+  }
+  wake(stream);
+}
+
+void MemoryLogs::Impl::trim(StreamId id, MemoryStream& stream, Offset begin) {
+  TM_ASSERT(begin <= stream.durable_end(), begin);
+  if (observer_ != nullptr) observer_->on_trimmed(id, begin);
+  while (stream.begin < begin) {
+    stream.entries.pop_front();
+    --stream.durable;
+    ++stream.begin.value;
+  }
 }
 
 void MemoryLogs::Impl::sync(StreamId id, Offset end, std::function<void()> done) {
   later(delay(faults_.append_delay_max), [this, id, end, done = std::move(done)] {
     const auto stream = find(id);
-    if (stream != nullptr) {
-      stream->durable = std::max(stream->durable, static_cast<size_t>(end.value - stream->begin.value));
-      wake(*stream);
-    }
+    if (stream != nullptr) make_durable(id, *stream, end);
     done();
   });
 }
@@ -208,7 +232,7 @@ void MemoryLogs::Impl::answer(std::function<void(bool)> reply) {
 
 void MemoryLogs::Impl::when_readable(StreamId id, Offset from, std::function<void()> ready) {
   const auto stream = find(id);
-  if (stream == nullptr || from < stream->durable_end()) return ready();
+  if (stream == nullptr || from < stream->readable_end()) return ready();
   stream->waiting.emplace(from, std::move(ready));
 }
 
@@ -229,8 +253,8 @@ void MemoryLogs::Impl::crash() {
     counters_.crash_lost += unsynced - kept;
     if (kept < unsynced) happens(faults_.torn, counters_.torn);  // Cut off by the recovery: as good as lost.
     stream->entries.resize(stream->durable + kept);
-    stream->durable = stream->entries.size();
     stream->waiting.clear();
+    make_durable(id, *stream, Offset{stream->begin.value + stream->entries.size()});
     stream->lands_at.clear();
   }
 }
@@ -269,7 +293,7 @@ class MemoryLogReader final : public LogReader {
                                                std::to_string(next_.value)};
     }
     std::vector<LogEntry> entries;
-    for (size_t bytes = 0; next_ < stream->durable_end() && bytes < bytes_max; ++next_.value) {
+    for (size_t bytes = 0; next_ < stream->readable_end() && bytes < bytes_max; ++next_.value) {
       entries.push_back({next_, stream->entries[next_.value - stream->begin.value]});
       bytes += entries.back().bytes.size();
     }
@@ -298,7 +322,7 @@ class MemoryLog final : public Log {
       const auto stream = process_.logs->find(stream_);
       if (!available) return done(store_is_gone());
       if (stream == nullptr) return done(no_such_stream(stream_));
-      done(Bounds{stream->begin, stream->durable_end()});
+      done(Bounds{stream->begin, stream->readable_end()});
     }));
   }
 
@@ -311,12 +335,7 @@ class MemoryLog final : public Log {
       const auto stream = process_.logs->find(stream_);
       if (!available) return done(store_is_gone());
       if (stream == nullptr) return done(no_such_stream(stream_));
-      TM_ASSERT(begin <= stream->durable_end(), begin);
-      while (stream->begin < begin) {
-        stream->entries.pop_front();
-        --stream->durable;
-        ++stream->begin.value;
-      }
+      process_.logs->trim(stream_, *stream, begin);
       done({});
     }));
   }
@@ -366,6 +385,9 @@ MemoryLogs::~MemoryLogs() = default;
 
 void MemoryLogs::set_faults(const MemoryLogFaults& faults) {
   impl_->faults() = faults;
+}
+void MemoryLogs::set_observer(MemoryLogObserver* observer) {
+  impl_->set_observer(observer);
 }
 void MemoryLogs::set_available(bool available) {
   impl_->set_available(available);

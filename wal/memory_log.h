@@ -50,6 +50,15 @@ struct MemoryLogCounters {
   uint64_t torn = 0;
 };
 
+// Told of what happens to the logs, at once, whoever did it. For checkers; must not call back.
+class MemoryLogObserver {
+ public:
+  virtual ~MemoryLogObserver() = default;
+  virtual void on_durable(StreamId stream, Offset at, const std::string& bytes) = 0;  // In order.
+  virtual void on_trimmed(StreamId stream, Offset begin) = 0;
+  virtual void on_removed(StreamId stream) = 0;
+};
+
 // What outlives processes: the brokers, or the disk. Runs on the world's scheduler.
 class MemoryLogs {
  public:
@@ -60,6 +69,7 @@ class MemoryLogs {
   MemoryLogs& operator=(const MemoryLogs&) = delete;
 
   void set_faults(const MemoryLogFaults& faults);
+  void set_observer(MemoryLogObserver* observer);  // nullptr: none. Must outlive the logs.
   // While it is not there, appends wait and questions fail.
   void set_available(bool available);
   // Disk: the machine stops. Of what was not synced a prefix stays. The stores of the dead process are

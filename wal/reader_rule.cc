@@ -1,5 +1,7 @@
 #include "wal/reader_rule.h"
 
+#include "base/mutation.h"
+#include "base/probe.h"
 #include "wal/stream_name.h"
 
 namespace tidemark {
@@ -18,9 +20,14 @@ const char* to_string(Verdict verdict) {
 Verdict ReaderRule::judge(const RecordHeader& header) const {
   if (state_.sealed) return Verdict::VoidSealed;
   if (header.kind == RecordKind::Fence) {
+    if (TM_MUTATION("fences of older maps count")) return Verdict::Valid;
     return header.map_version >= state_.fence_version ? Verdict::Valid : Verdict::VoidOldFence;
   }
-  if (state_.incarnation != header.incarnation) return Verdict::VoidIncarnation;
+  const bool forgets = TM_MUTATION("a reader starts without the fence in force") && !state_.incarnation;
+  if (state_.incarnation != header.incarnation && !forgets) return Verdict::VoidIncarnation;
+  if (TM_MUTATION("no offset check by readers")) return Verdict::Valid;
+  if (TM_MUTATION("duplicates of the same incarnation accepted") && header.expects < state_.next)
+    return Verdict::Valid;
   return header.expects == state_.next ? Verdict::Valid : Verdict::VoidOffset;
 }
 
@@ -31,7 +38,10 @@ Result<Verdict> ReaderRule::step(const RecordHeader& header) {
   }
   const Verdict verdict = judge(header);
   if (verdict != Verdict::Valid) {
-    state_.incarnation.reset();
+    if (verdict == Verdict::VoidOldFence) TM_PROBE("reader: a fence of an older map");
+    if (verdict == Verdict::VoidOffset) TM_PROBE("reader: a record elsewhere than it expects");
+    if (verdict == Verdict::VoidIncarnation) TM_PROBE("reader: a record of an ended incarnation");
+    if (!TM_MUTATION("a void record does not end the incarnation")) state_.incarnation.reset();
   } else if (header.kind == RecordKind::Fence) {
     state_.incarnation = state_.next;
     state_.fence_version = header.map_version;

@@ -1,5 +1,8 @@
 #include "node/queue/activation.h"
 
+#include "base/mutation.h"
+#include "base/probe.h"
+
 namespace tidemark {
 
 MemberIndex active_at(const Rings& rings, ShardId lane, LaneView view,
@@ -7,8 +10,13 @@ MemberIndex active_at(const Rings& rings, ShardId lane, LaneView view,
   // Before the first cut nobody was responsible.
   bool is_first = view.at_committed.value == 0;
   if ((!is_first && !rings.has(view.at_committed)) || !rings.has(view.newest)) return 0;
+  if (TM_MUTATION("activation before markers")) {
+    MemberIndex early = rings.owner(view.newest, lane);
+    return early != 0 && is_alive(early) ? early : 0;
+  }
   MemberIndex owner = is_first ? MemberIndex{0} : rings.owner(view.at_committed, lane);
   if (owner == 0 || !is_alive(owner)) {  // The dead are not waited for.
+    if (owner != 0) TM_PROBE("queues: a lane of the dead goes to its newest owner");
     MemberIndex newest = rings.owner(view.newest, lane);
     return newest != 0 && is_alive(newest) ? newest : 0;
   }

@@ -4,12 +4,14 @@
 #include <tuple>
 
 #include "base/assert.h"
+#include "base/probe.h"
 
 namespace tidemark {
 namespace {
 
 // Beyond so many queues for one view manager and stream they are opened anew as one.
 constexpr size_t kQueuesPerMemberMax = 8;
+constexpr Micros kStoppedPatience{4'000'000};
 
 }  // namespace
 
@@ -27,11 +29,7 @@ RegionQueues::RegionQueues(const RegionState& state, Owner owner, const std::vec
   const RegionIdentity& identity = state_.identity();
   FeedIdentity own{identity.region, owner_.incarnation, owner_.stream, identity.shards, identity.generation};
   StreamFeed::Listener listener;
-  listener.on_lane_stopped = [this](ShardId lane, Position stop) {
-    lane_at(lane).stopped = stop;
-    stand_still(lane);
-    activate_ = true;
-  };
+  listener.on_lane_stopped = [this](ShardId lane, Position stop) { on_stopped(lane, stop); };
   listener.on_failed = [](const LogFailure&) {};  // The Wal reads the same log, and tells.
   Feed feed;
   feed.feed = std::make_unique<StreamFeed>(own, identity.shard_count, rings_, scheduler_, transport_,
@@ -51,9 +49,7 @@ void RegionQueues::add_ancestor(const Ancestor& ancestor) {
   FeedIdentity identity{own.region, owner_.incarnation, stream, ancestor.shards, ancestor.generation};
   StreamFeed::Listener listener;
   listener.on_lane_stopped = [this](ShardId lane, Position stop) {
-    if (!state_.identity().shards.contains(lane)) return;
-    lane_at(lane).stopped = stop;
-    activate_ = true;
+    if (state_.identity().shards.contains(lane)) on_stopped(lane, stop);
   };
   listener.on_failed = [](const LogFailure&) {};
   Feed feed;
@@ -120,6 +116,11 @@ void RegionQueues::on_members_changed() {
       if (!same) close_queue(feed, slot);
     }
   }
+  reopen_stopped([&](const Lane& lane) {
+    auto now = alive_.find(lane.member);
+    auto then = before.find(lane.member);
+    return now == alive_.end() || then == before.end() || now->second.boot != then->second.boot;
+  });
 }
 
 void RegionQueues::on_disconnect(const Address& peer) {
@@ -128,6 +129,10 @@ void RegionQueues::on_disconnect(const Address& peer) {
       if (feed.feed->find(slot)->address == peer) close_queue(feed, slot);
     }
   }
+  reopen_stopped([&](const Lane& lane) {
+    auto bearer = alive_.find(lane.member);
+    return bearer == alive_.end() || bearer->second.address == peer;
+  });
   activate_ = true;
 }
 
@@ -143,6 +148,49 @@ void RegionQueues::on_close(const pb::QueueClose& close) {
     feed.feed->close(queue->slot, StreamFeed::Tell::No);
     activate_ = true;
   }
+  reopen_stopped([&](const Lane& lane) { return lane.epoch == close.epoch(); });
+}
+
+// ---- lanes that have stopped ---------------------------------------------------------------------------
+
+void RegionQueues::on_stopped(ShardId lane, Position stop) {
+  Lane& at = lane_at(lane);
+  at.stopped = stop;
+  at.committed = state_.committed().at(lane);
+  at.committed_since = scheduler_.now();
+  stand_still(lane);
+  activate_ = true;
+}
+
+void RegionQueues::reopen_stopped(const std::function<bool(const Lane& lane)>& is_lost) {
+  for (Lane& lane : lanes_) {
+    if (!lane.stopped || !is_lost(lane)) continue;
+    TM_PROBE("queues: a stopped lane is opened again");
+    const std::optional<Micros> still_since = lane.still_since;
+    lane = {};
+    lane.still_since = still_since;
+    activate_ = true;
+  }
+}
+
+// A message may be lost unnoticed, and no queue is left that would show it: who does not get on is asked
+// anew.
+void RegionQueues::look_after_stopped() {
+  if (lanes_unsettled_ == 0 ||
+      scheduler_.now().value - looked_after_stopped_.value < kStoppedPatience.value / 4)
+    return;
+  looked_after_stopped_ = scheduler_.now();
+  for (const LaneRun& run : state_.committed().cover(state_.identity().shards)) {
+    for (ShardId lane = run.lanes.begin; lane < run.lanes.end; ++lane.value) {
+      Lane& at = lane_at(lane);
+      if (!at.stopped || at.committed == run.position) continue;
+      at.committed = run.position;
+      at.committed_since = scheduler_.now();
+    }
+  }
+  reopen_stopped([&](const Lane& lane) {
+    return scheduler_.now().value - lane.committed_since.value >= kStoppedPatience.value;
+  });
 }
 
 // ---- activation --------------------------------------------------------------------------------------
@@ -184,7 +232,11 @@ void RegionQueues::activate() {
         } else if (at.still_since) {
           note_pause(lane, at);
         }
-        at = {target, feed.value_or(0), std::nullopt, target == 0 ? at.still_since : std::nullopt};
+        Lane next;
+        next.member = target;
+        next.feed = feed.value_or(0);
+        if (target == 0) next.still_since = at.still_since;
+        at = next;
         if (target != 0) {
           std::vector<LaneRun>& lanes = opening[{target, *feed, view.at_committed}];
           if (!lanes.empty() && lanes.back().lanes.end == lane && lanes.back().position == committed) {
@@ -240,7 +292,11 @@ void RegionQueues::drop_passed_feeds() {
 
 void RegionQueues::open_lanes(MemberIndex member, uint8_t feed, std::vector<LaneRun> lanes) {
   const ViewManagerDirectory::Bearer& bearer = alive_.at(member);
-  feeds_[feed].feed->open(member, bearer.address, ++epoch_, state_.ring(), std::move(lanes));
+  ++epoch_;
+  for (const LaneRun& run : lanes) {
+    for (ShardId lane = run.lanes.begin; lane < run.lanes.end; ++lane.value) lane_at(lane).epoch = epoch_;
+  }
+  feeds_[feed].feed->open(member, bearer.address, epoch_, state_.ring(), std::move(lanes));
 }
 
 void RegionQueues::gather_small_queues() {
@@ -256,6 +312,7 @@ void RegionQueues::gather_small_queues() {
 }
 
 void RegionQueues::pump() {
+  look_after_stopped();
   // Routing a cut or a seal may stop lanes that can be activated elsewhere at once.
   for (int turn = 0; turn < 3; ++turn) {
     while (std::exchange(activate_, false)) activate();

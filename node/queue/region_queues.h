@@ -84,6 +84,9 @@ class RegionQueues {
     uint8_t feed = 0;        // By index.
     std::optional<Position> stopped;
     std::optional<Micros> still_since;
+    uint64_t epoch = 0;      // Under which it was opened.
+    Position committed;      // Stopped: how far it was when ...
+    Micros committed_since;  // ... it last moved.
   };
   struct Feed {
     std::unique_ptr<StreamFeed> feed;
@@ -92,6 +95,11 @@ class RegionQueues {
 
   void add_ancestor(const Ancestor& ancestor);
   void open_ancestor(size_t feed, std::shared_ptr<ReaderHistory> history);
+  // Lanes that have stopped are in no queue here any more, but their view manager still works on what it was
+  // sent. If that is lost, they are opened again.
+  void reopen_stopped(const std::function<bool(const Lane& lane)>& is_lost);
+  void look_after_stopped();
+  void on_stopped(ShardId lane, Position stop);
   void activate();
   bool must_move(ShardId lane, const Lane& at, MemberIndex target, Position committed) const;
   std::optional<uint8_t> feed_of(ShardId lane, Position committed) const;
@@ -121,6 +129,7 @@ class RegionQueues {
   bool activate_ = true;
   std::vector<Pause> pauses_;
   RingVersion pauses_ring_;
+  Micros looked_after_stopped_;
 };
 
 }  // namespace tidemark

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/probe.h"
 #include "proto/change.h"
 #include "proto/convert.h"
 #include "proto/queue.h"
@@ -431,6 +432,7 @@ void StreamFeed::read_more() {
 void StreamFeed::on_read(Result<std::vector<JudgedRecord>, LogFailure> records) {
   if (!records.ok()) {
     if (records.error().code != LogError::Unavailable) {
+      TM_PROBE("queues: the log can not be read");
       reader_.reset();
       failed_ = true;
       return listener_.on_failed(records.error());
@@ -469,6 +471,7 @@ bool StreamFeed::route_read(const JudgedRecord& judged) {
   }
   if (!wanted || judged.at >= end_) return false;
   ++figures_.records_read;
+  TM_PROBE("queues: a record is read again from the log");
   FeedRecord record;
   record.at = judged.at;
   record.next = judged.state.next;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/mutation.h"
+#include "base/probe.h"
 
 namespace tidemark {
 
@@ -46,7 +48,8 @@ void ChangeMaker::emit(const Table& table, Change& change) {
   change.table = table.id;
   std::optional<std::string_view> after = change.after;
   if (!table.feeds_views) change.before.reset();
-  if (!state_.backfills().empty()) mark_backfills(table, change);
+  if (!state_.backfills().empty() && !TM_MUTATION("backfill without exclusion marks"))
+    mark_backfills(table, change);
   append_change(changes_, change);
   rows_.overlay().write(table.id, change.hash, change.key, after, ordered(table));
 }
@@ -60,7 +63,9 @@ void ChangeMaker::mark_backfills(const Table& table, Change& change) {
     const Table* definition = state_.catalog().find(view);
     if (definition == nullptr || !contains(definition->backfill_sources, table.id)) continue;
     if (place_.empty()) place_ = encode_store_key(table.id, change.hash, change.key);
-    if (place_ > backfill.cursor) append_skipped_view(skips_, view);
+    if (place_ <= backfill.cursor) continue;
+    TM_PROBE("region: a change beyond the cursor of a backfill");
+    append_skipped_view(skips_, view);
   }
   change.skipped_views = skips_;
 }

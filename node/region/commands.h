@@ -19,6 +19,7 @@ namespace tidemark {
 struct Asker {
   Address peer;
   uint64_t request = 0;
+  bool operator==(const Asker&) const = default;
 };
 
 // To Wal::append(), which returns `at`: the region numbers its records itself.

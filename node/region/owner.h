@@ -26,6 +26,7 @@ struct TokenWait {
   Asker asker;
   std::vector<LaneRun> tokens;
   bool pass_on = false;
+  Micros heard_at;                 // When the asker last asked.
   std::optional<Micros> asked_at;  // The owners of the lanes.
 };
 
@@ -33,6 +34,7 @@ struct TokenWait {
 struct CommittedWait {
   Asker asker;
   std::vector<LaneRun> wanted;
+  Micros heard_at;
 };
 
 class RegionOwner {
@@ -127,6 +129,7 @@ class RegionOwner {
   void serve_committed_waits(RegionCommands& out);
   void unite_parts(bool has_news, RegionCommands& out);
   void serve_those_who_wait(RegionCommands& out);
+  void forget_the_gone();
   bool is_ask_due(const TokenWait& wait) const;
   void add_outside(const LaneRun& run, std::vector<LaneRun>& out) const;
   void raise(const std::vector<LaneRun>& committed);

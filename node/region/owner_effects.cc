@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "base/probe.h"
 #include "node/region/owner.h"
 #include "proto/convert.h"
 #include "proto/effect.h"
@@ -24,7 +25,9 @@ void RegionOwner::on_effects(const Asker& asker, const pb::EffectBatch& batch, R
   for (const LaneMove& move : lanes_) recorded_.raise(move.lanes, move.floor);
 
   switch (ahead_.parts().admit(from_pb(batch.part()), lanes_)) {
-    case Admission::Refuse: return answer(asker, effect_answer(pb::EffectAnswer::REFUSED, &batch), out);
+    case Admission::Refuse:
+      TM_PROBE("region: a batch is refused");
+      return answer(asker, effect_answer(pb::EffectAnswer::REFUSED, &batch), out);
     case Admission::Drop: return answer(asker, effect_answer(pb::EffectAnswer::APPLIED, &batch), out);
     case Admission::Accept: break;
   }
@@ -34,6 +37,7 @@ void RegionOwner::on_effects(const Asker& asker, const pb::EffectBatch& batch, R
       maker_.rollback();
       return send(out, asker, refuse(pb::MALFORMED, "a malformed effect"));
     case EffectOutcome::Busy:
+      TM_PROBE("region: a batch met a key whose join is being paged");
       maker_.rollback();
       return send(out, asker, effect_answer(pb::EffectAnswer::BUSY, &batch));
     case EffectOutcome::Done: break;

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutation.h"
+#include "base/probe.h"
 #include "node/region/owner.h"
 #include "proto/convert.h"
 
@@ -12,6 +14,9 @@ void RegionOwner::on_committed_report(const std::vector<LaneRun>& lanes) {
   for (const LaneRun& run : lanes) {
     ShardRange mine{std::max(run.lanes.begin, identity().shards.begin),
                     std::min(run.lanes.end, identity().shards.end)};
+    if (TM_MUTATION("progress written into a sealed parent") &&
+        run.position.generation < identity().generation)
+      continue;
     if (mine.empty() || run.position > end) continue;  // Nobody can have committed what is not there.
     reported_.raise(mine, run.position);
     has_reports_ = true;
@@ -59,9 +64,14 @@ void RegionOwner::on_committed_request(const Asker& asker, const pb::CommittedRe
     if (!identity().shards.contains(run.lanes))
       return send(out, asker, not_owner(identity().region, inputs_.facts));
   }
-  if (committed_waits_.size() >= options_.waiters_max) committed_waits_.erase(committed_waits_.begin());
-  committed_waits_.push_back({asker, std::move(*wanted)});
   has_news_ = true;
+  for (CommittedWait& wait : committed_waits_) {
+    if (wait.asker != asker || wait.wanted != *wanted) continue;
+    wait.heard_at = inputs_.now;  // It asks again.
+    return;
+  }
+  if (committed_waits_.size() >= options_.waiters_max) committed_waits_.erase(committed_waits_.begin());
+  committed_waits_.push_back({asker, std::move(*wanted), inputs_.now});
 }
 
 void RegionOwner::serve_committed_waits(RegionCommands& out) {
@@ -85,20 +95,34 @@ void RegionOwner::on_wait(const Asker& asker, const pb::WaitRequest& request, Re
   if (durable_.catalog().find(TableId{request.table()}) == nullptr) {
     return send(out, asker, refuse(pb::STALE_CATALOG, "no such table"));
   }
+  has_news_ = true;
+  for (TokenWait& wait : waits_) {
+    if (wait.asker != asker) continue;
+    wait.heard_at = inputs_.now;  // It asks again.
+    return;
+  }
   if (waits_.size() >= options_.waiters_max) {
     return send(out, asker, refuse(pb::OVERLOADED, "too many reads wait for tokens"));
   }
-  waits_.push_back({asker, std::move(*tokens), request.pass_on(), std::nullopt});
-  has_news_ = true;
+  waits_.push_back({asker, std::move(*tokens), request.pass_on(), inputs_.now, std::nullopt});
 }
 
 void RegionOwner::serve_those_who_wait(RegionCommands& out) {
   bool has_news = std::exchange(has_news_, false);
   if (has_news) serve_committed_waits(out);
+  forget_the_gone();
   bool ask_due =
       std::any_of(waits_.begin(), waits_.end(), [&](const TokenWait& wait) { return is_ask_due(wait); });
   if (has_news || ask_due) serve_waits(out);
   unite_parts(has_news, out);
+}
+
+void RegionOwner::forget_the_gone() {
+  auto is_gone = [&](const auto& wait) {
+    return inputs_.now.value - wait.heard_at.value >= options_.waiter_idle.value;
+  };
+  std::erase_if(waits_, is_gone);
+  std::erase_if(committed_waits_, is_gone);
 }
 
 bool RegionOwner::is_ask_due(const TokenWait& wait) const {
@@ -128,6 +152,7 @@ bool RegionOwner::serve(TokenWait& wait, std::vector<LaneRun>& ask, RegionComman
     reached = false;
     if (ahead_.parts().all_reached(token.lanes, token.position)) continue;  // In flight.
     if (is_recorded(token)) {
+      TM_PROBE("region: a token is served by a raise");
       raise(recorded_.cover(token.lanes));
     } else if (ask_due) {
       wait.asked_at = inputs_.now;
@@ -166,7 +191,10 @@ void RegionOwner::unite_parts(bool has_news, RegionCommands& out) {
     for (const LaneRun& known : recorded_.cover(run.lanes)) floors.push_back(known);
     add_outside({run.lanes, Position{}}, ask);
   }
-  if (ahead_.parts().size_after_raise(floors) < ahead_.parts().size()) return raise(floors);
+  if (ahead_.parts().size_after_raise(floors) < ahead_.parts().size()) {
+    TM_PROBE("region: parts are united by a raise");
+    return raise(floors);
+  }
   if (!ask_due) return;
   unify_asked_at_ = inputs_.now;
   if (!ask.empty()) out.asks.push_back({std::move(ask)});

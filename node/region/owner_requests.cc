@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "base/mutation.h"
+#include "base/probe.h"
 #include "node/region/owner.h"
 #include "proto/convert.h"
 
@@ -84,6 +86,11 @@ std::optional<pb::Message> RegionOwner::check_operation(const Operation& operati
 std::optional<pb::Message> RegionOwner::look_up(const pb::WriteRequest& request) {
   SessionKey name = tidemark::from_pb(request.session());
   const Session* session = ahead_.sessions().find(name);
+  if (session == nullptr && TM_MUTATION("unknown session executed")) {
+    rows_affected_.assign(operations_.size(), kFresh);
+    return std::nullopt;
+  }
+  if (session == nullptr) TM_PROBE("region: a request of an unknown session");
   if (session == nullptr) return refuse(pb::SESSION_EXPIRED, "unknown session");
   session_used_[name] = inputs_.now;
   rows_affected_.clear();
@@ -96,6 +103,7 @@ std::optional<pb::Message> RegionOwner::look_up(const pb::WriteRequest& request)
       case SessionKnowledge::TooLow: return refuse(pb::NUMBER_TOO_LOW, "the request was answered before");
       case SessionKnowledge::Fresh: rows_affected_.push_back(kFresh); break;
       case SessionKnowledge::Done: {
+        TM_PROBE("region: a request that was done before");
         auto earlier = std::count_if(operations_.begin(), operations_.begin() + static_cast<ptrdiff_t>(i),
                                      [&](const Operation& operation) {
                                        return identity().shard_count.shard_of(operation.hash) == shard;

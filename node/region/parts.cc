@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/mutation.h"
+#include "base/probe.h"
 
 namespace tidemark {
 
@@ -29,27 +31,42 @@ bool visit_runs(const LaneRuns& positions, ShardRange lanes, Visit visit) {
 }  // namespace
 
 Admission Parts::admit(ShardRange range, const std::vector<LaneMove>& lanes) const {
-  auto part =
-      std::find_if(parts_.begin(), parts_.end(), [&](const RegionPart& p) { return p.shards == range; });
-  if (part == parts_.end()) return Admission::Refuse;
+  auto part = std::find_if(parts_.begin(), parts_.end(), [&](const RegionPart& p) {
+    return p.shards == range || (TM_MUTATION("batch without a range") && p.shards.contains(range.begin));
+  });
+  if (part == parts_.end()) {
+    TM_PROBE("region: a batch for another range");
+    return Admission::Refuse;
+  }
   bool at_prev = true;
   bool past_to = true;
+  bool any_at_prev = false;
+  bool overlaps = true;
   for (const LaneMove& move : lanes) {
     visit_runs(part->applied, move.lanes, [&](ShardRange, Position applied) {
-      Position here = std::max(applied, move.floor);
+      Position here = TM_MUTATION("no floor") ? applied : std::max(applied, move.floor);
+      any_at_prev = any_at_prev || here == move.prev;
+      overlaps = overlaps && here >= move.prev && here < move.to;
       at_prev = at_prev && here == move.prev;
       past_to = past_to && here >= move.to;
-      return at_prev || past_to;
+      return at_prev || past_to || TM_MUTATION("mixed-lane batch accepted") ||
+             TM_MUTATION("overlapping batch accepted");
     });
   }
   if (at_prev) return Admission::Accept;
+  if (TM_MUTATION("mixed-lane batch accepted") && any_at_prev) return Admission::Accept;
+  if (TM_MUTATION("overlapping batch accepted") && overlaps) return Admission::Accept;
+  if (past_to) TM_PROBE("region: a batch that was applied before");
   return past_to ? Admission::Drop : Admission::Refuse;
 }
 
 void Parts::apply(ShardRange part, const std::vector<LaneRun>& floors, const std::vector<LaneRun>& to) {
   for (RegionPart& one : parts_) {
-    for (const LaneRun& floor : floors) one.applied.raise(floor.lanes, floor.position);
-    if (one.shards != part) continue;
+    for (const LaneRun& floor : floors) {
+      if (!TM_MUTATION("no floor")) one.applied.raise(floor.lanes, floor.position);
+    }
+    if (one.shards != part && !(TM_MUTATION("batch without a range") && one.shards.contains(part.begin)))
+      continue;
     for (const LaneRun& run : to) one.applied.set(run.lanes, run.position);
   }
   unite_equal();

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/mutation.h"
+#include "base/probe.h"
 #include "node/region/region_state.h"
 #include "proto/change.h"
 #include "proto/convert.h"
@@ -59,6 +61,8 @@ RegionState RegionState::child_of(const RegionIdentity& identity) const {
   out.backfills_ = backfills_;
   for (auto& [view, backfill] : out.backfills_) backfill.ended = restricted(backfill.ended, shards);
   for (const auto& [key, pending] : pending_joins_) {
+    if (TM_MUTATION("join pages lost on a split")) continue;
+    TM_PROBE("region: a child with pending join pages");
     if (is_in(pending, shards, identity.shard_count)) out.pending_joins_.emplace(key, pending);
   }
   out.sessions_ = sessions_.restricted(shards);
@@ -86,6 +90,11 @@ RegionState RegionState::merge_child(const RegionState& low, const RegionState& 
   RegionState out = low.child_of(identity);
   out.parts_ = low.parts_;
   out.parts_.merge(high.parts_);
+  if (TM_MUTATION("one parent's positions on merge")) {
+    out.parts_ = Parts();
+    out.parts_.add({identity.shards, low.parts_.all().front().applied});
+  }
+  if (out.parts_.size() > 1) TM_PROBE("region: merged as several parts");
   out.committed_ = low.committed_;
   out.committed_.raise(high.committed_);
   out.cuts_ = merged_cuts(low.cuts_, high.cuts_);

@@ -1,6 +1,7 @@
 #include "node/region/replies.h"
 
 #include "base/assert.h"
+#include "base/mutation.h"
 
 namespace tidemark {
 
@@ -23,7 +24,7 @@ pb::Message not_owner(RegionId region, const std::optional<RegionFacts>& facts) 
 
 void HeldReplies::hold(std::optional<Offset> after, const Asker& to, pb::Message message,
                        RegionCommands& out) {
-  if (!after) return send(out, to, std::move(message));
+  if (!after || TM_MUTATION("acknowledge before durable")) return send(out, to, std::move(message));
   TM_ASSERT(held_.empty() || held_.back().after <= *after, *after);
   held_.push_back({*after, to, std::move(message)});
 }

@@ -2,6 +2,7 @@
 // stream from `reader` writes them again.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,12 @@ struct Checkpoint {
   std::vector<Ancestor> ancestors;
   std::string state;  // The region's; see region/.
   bool operator==(const Checkpoint&) const = default;
+
+  // From where on whoever has this checkpoint needs the log: to replay it, and for queues that begin at a
+  // committed position. A reader starts only where the fence in force is known, which may be earlier.
+  Offset log_needed_from() const {
+    return readers.empty() ? Offset{0} : std::min(readers.front().next, reader.next);
+  }
 };
 
 // Versioned and checksummed.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/mutation.h"
 #include "sql/plan/expressions.h"
 #include "sql/plan/view_planner.h"
 
@@ -209,7 +210,9 @@ ViewPlanner::BoundStreams ViewPlanner::make_join(Side left, Side right, bool out
     for (int i : left.columns) stream.columns.push_back(i < 0 ? nullptr : left_column(i));
     for (int i : right.columns) stream.columns.push_back(i < 0 ? nullptr : right_column(i));
     for (int i : left.identity) stream.identity.push_back(left_column(i));
-    for (int i : right.identity) stream.identity.push_back(right_column(i));
+    for (int i : right.identity) {
+      if (!TM_MUTATION("join row keyed by one side")) stream.identity.push_back(right_column(i));
+    }
     stream.identity_distribution = stream.identity.size();
     // The same two rows may meet under another key later, from another lane: the key tells them apart.
     for (size_t i = 0; i < left.keys.size(); ++i) stream.identity.push_back(left_column(static_cast<int>(i)));

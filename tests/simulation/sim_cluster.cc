@@ -1,5 +1,6 @@
 #include "tests/simulation/sim_cluster.h"
 
+#include "base/assert.h"
 #include "coordinator/cluster_fact.h"
 #include "net/shared_transport.h"
 #include "node/region/sql_row_arithmetic.h"
@@ -39,13 +40,19 @@ class SimCluster::NodeRole : public SimRole {
 
   StorageNode* node() const { return node_.get(); }
 
+  void stop(std::function<void()> done) override {
+    if (!node_) return done();
+    coordinator_->withdraw([this, done = std::move(done)] { node_->stop(done); });
+  }
+
  private:
   void begin(const pb::ClusterFact& fact) {
     shared_ = std::make_unique<SharedTransport>(context_.transport);
     coordinator_side_ = shared_->facet(is_for_coordinator);
     node_side_ = shared_->facet([](const pb::Message&) { return true; });
     ShardCount shards{fact.shards()};
-    store_ = std::make_unique<MemoryStore>(disk_, context_.scheduler, shards);
+    const Micros delay{context_.random.between(1, cluster_.options_.save_delay_max.value)};
+    store_ = std::make_unique<MemoryStore>(disk_, context_.scheduler, shards, delay);
 
     NodeOptions options = cluster_.options_.node;
     options.name = options.address = name_;
@@ -99,6 +106,11 @@ class SimCluster::ViewManagerRole : public SimRole {
   }
 
   ViewManager* view_manager() const { return view_manager_.get(); }
+
+  void stop(std::function<void()> done) override {
+    if (!view_manager_) return done();
+    view_manager_->stop(std::move(done));
+  }
 
  private:
   void begin(const ViewManagerOptions& options) {
@@ -181,6 +193,33 @@ SimProcess& SimCluster::add_view_manager() {
   view_managers_.push_back(make_view_manager("v" + std::to_string(view_managers_.size()), false));
   view_managers_.back()->start();
   return *view_managers_.back();
+}
+
+SimProcess& SimCluster::add_node() {
+  nodes_.push_back(make_node("n" + std::to_string(nodes_.size())));
+  nodes_.back()->start();
+  return *nodes_.back();
+}
+
+void SimCluster::crash(SimProcess& process) {
+  process.crash();
+  if (options_.faults.log_kind == MemoryLogKind::Disk && disks_.contains(process.name())) world_.logs.crash();
+}
+
+void SimCluster::stop(SimProcess& process) {
+  if (process.role() == nullptr) return;
+  const uint64_t life = process.starts();
+  process.role()->stop([this, &process, life] {
+    // Not from inside the role's own call.
+    world_.scheduler.post([this, &process, life] {
+      if (process.running() && process.starts() == life) crash(process);
+    });
+  });
+}
+
+void SimCluster::lose_disk(SimProcess& process) {
+  TM_ASSERT(!process.running(), process.name());
+  *disks_.at(process.name()) = MemoryDisk(options_.shards);
 }
 
 void SimCluster::run_for(Micros span) {

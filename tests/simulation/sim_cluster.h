@@ -25,6 +25,7 @@ struct SimClusterOptions {
   int view_managers = 2;
   int standby_view_managers = 0;
   SimFaults faults;
+  Micros save_delay_max{1'000};  // Of checkpoints; each process draws its own.
   CoordinatorSettings coordinator;
   NodeOptions node;
   ViewManagerLimits view_manager;
@@ -47,7 +48,20 @@ class SimCluster {
   StorageNode* storage_node(int index);
   ViewManager* view_manager_role(int index);
 
+  int node_count() const { return static_cast<int>(nodes_.size()); }
+  const MemoryDisk& disk(int index) const { return *disks_.at(nodes_[static_cast<size_t>(index)]->name()); }
+  MemoryDisk& disk(int index) { return *disks_.at(nodes_[static_cast<size_t>(index)]->name()); }
+  const SimClusterOptions& options() const { return options_; }
+
   SimProcess& add_view_manager();  // Started; the coordinator is not told.
+  SimProcess& add_node();          // The same.
+
+  // With all that it takes with it: where the log is the node's disk, what was not synced.
+  void crash(SimProcess& process);
+  // An orderly end; the process is down some time later.
+  void stop(SimProcess& process);
+  // All that a node had on its disk is gone. REQUIRES: it is down.
+  void lose_disk(SimProcess& process);
 
   // ---- time
 

@@ -40,6 +40,7 @@ class SimNetwork::State : public std::enable_shared_from_this<State> {
 
   void send(const Address& from, const Address& to, MessagePtr message) {
     ++counters_.messages;
+    if (tap_) tap_(from, to, *message);
     if (!boxes_.contains(to)) return tell_gone(from, to);
     if (cuts_.contains({from, to})) {
       ++counters_.cut;
@@ -66,6 +67,7 @@ class SimNetwork::State : public std::enable_shared_from_this<State> {
   SimNetworkFaults faults_;
   SimNetworkCounters counters_;
   std::set<std::pair<Address, Address>> cuts_;
+  Tap tap_;
 
  private:
   Micros draw(Micros max) { return Micros{random_.between(0, max.value)}; }
@@ -132,6 +134,9 @@ void SimNetwork::set_faults(const SimNetworkFaults& faults) {
 }
 const SimNetworkCounters& SimNetwork::counters() const {
   return state_->counters_;
+}
+void SimNetwork::set_tap(Tap tap) {
+  state_->tap_ = std::move(tap);
 }
 void SimNetwork::cut(const Address& from, const Address& to) {
   state_->cuts_.insert({from, to});

@@ -2,6 +2,7 @@
 // partitions (also one-way). Between two processes messages keep their order; across pairs they do not.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -35,6 +36,9 @@ class SimNetwork {
 
   void set_faults(const SimNetworkFaults& faults);
   const SimNetworkCounters& counters() const;
+  // Told of each message as it is sent, whether it will arrive or not. For checkers and traces.
+  using Tap = std::function<void(const Address& from, const Address& to, const pb::Message& message)>;
+  void set_tap(Tap tap);
 
   // Messages from `from` to `to` are lost from now on, until healed.
   void cut(const Address& from, const Address& to);

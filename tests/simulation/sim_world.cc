@@ -7,7 +7,7 @@ namespace tidemark {
 SimWorld::SimWorld(uint64_t seed, const SimFaults& faults)
     : random(seed),
       network(scheduler, random.fork(), faults.network),
-      logs(MemoryLogKind::Kafka, scheduler, random.fork(), faults.logs),
+      logs(faults.log_kind, scheduler, random.fork(), faults.logs),
       coordination(scheduler, faults.coordination) {}
 
 void SimWorld::end_faults() {
@@ -72,6 +72,11 @@ void SimProcess::resume() {
   paused_ = false;
   if (pause_ == Pause::SessionLost) life_->coordination.reconnect();
   life_->scheduler.resume();
+}
+
+void SimProcess::expire_session() {
+  TM_ASSERT(running(), name_);
+  world_.coordination.expire(life_->coordination.session());
 }
 
 SimRole* SimProcess::role() const {

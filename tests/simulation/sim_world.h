@@ -20,6 +20,7 @@ struct SimFaults {
   SimNetworkFaults network;
   MemoryLogFaults logs;
   CoordinationFaults coordination;
+  MemoryLogKind log_kind = MemoryLogKind::Kafka;  // Disk: the crash of any node is that of the machine.
 };
 
 class SimWorld {
@@ -40,6 +41,8 @@ class SimWorld {
 class SimRole {
  public:
   virtual ~SimRole() = default;
+  // An orderly end: `done` when the process may go.
+  virtual void stop(std::function<void()> done) { done(); }
 };
 
 // A process that may live many times under one name and address.
@@ -60,6 +63,8 @@ class SimProcess {
   enum class Pause : uint8_t { SessionLost, SessionKept };
   void pause(Pause kind = Pause::SessionLost);
   void resume();
+  // The coordination service gives its session up, though the process is well.
+  void expire_session();
 
   bool running() const { return life_ != nullptr; }
   bool paused() const { return paused_; }

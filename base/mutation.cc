@@ -1,0 +1,45 @@
+#include "base/mutation.h"
+
+#ifdef TIDEMARK_MUTATIONS
+
+namespace tidemark {
+namespace {
+
+size_t chosen = SIZE_MAX;
+
+std::vector<std::string>& names() {
+  static std::vector<std::string> all;
+  return all;
+}
+
+}  // namespace
+
+size_t detail::register_mutation(const char* name) {
+  std::vector<std::string>& all = names();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == name) return i;
+  }
+  all.emplace_back(name);
+  return all.size() - 1;
+}
+
+bool detail::is_chosen_mutation(size_t number) {
+  return number == chosen;
+}
+
+std::vector<std::string> mutation_names() {
+  return names();
+}
+
+bool choose_mutation(const std::string& name) {
+  chosen = SIZE_MAX;
+  if (name.empty()) return true;
+  for (size_t i = 0; i < names().size(); ++i) {
+    if (names()[i] == name) chosen = i;
+  }
+  return chosen != SIZE_MAX;
+}
+
+}  // namespace tidemark
+
+#endif

@@ -1,0 +1,209 @@
+#include "cli/simulate_campaign.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <sstream>
+
+#include "base/assert.h"
+
+namespace tidemark {
+namespace {
+
+// One seed's report as lines: "kind<TAB>name<TAB>number", and "end" last.
+void write_counts(std::ostream& out, const char* kind, const sim::Counts& counts) {
+  for (const auto& [name, count] : counts) out << kind << '\t' << name << '\t' << count << '\n';
+}
+
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (c == '\n' || c == '\t') c = ' ';
+  }
+  return text;
+}
+
+std::string encode(uint64_t seed, const sim::RunReport& report) {
+  std::ostringstream out;
+  for (const sim::Finding& finding : report.findings) {
+    out << "finding\t" << one_line(finding.property) << '\t' << finding.at.value << '\t'
+        << one_line(finding.what) << '\n';
+  }
+  write_counts(out, "work", report.work);
+  write_counts(out, "change", report.changes);
+  write_counts(out, "fault", report.faults);
+  write_counts(out, "probe", report.probes);
+  out << "hash\t\t" << report.state_hash << "\nsimulated\t\t" << report.simulated.value << "\nend\t\t" << seed
+      << '\n';
+  return out.str();
+}
+
+void write_all(int to, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(to, text.data(), text.size());
+    if (count <= 0) ::_exit(1);
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+}
+
+sim::RunReport run_seed(const CampaignOptions& options, uint64_t seed) {
+  const sim::Scenario scenario = scenario_of(options, seed);
+  sim::RunReport report = sim::run_scenario(scenario);
+  if (!options.twice || !report.findings.empty()) return report;
+  const sim::RunReport again = sim::run_scenario(scenario);
+  if (again.state_hash != report.state_hash) {
+    report.findings.push_back({"determinism", "a second run ended in another state", again.simulated});
+  }
+  return report;
+}
+
+// Runs every `jobs`-th seed from its first on, and tells of each.
+struct Worker {
+  pid_t process = -1;
+  int from = -1;
+  uint64_t seed = 0;  // That it is at.
+  std::string unread;
+  SeedResult result;
+};
+
+class Campaign {
+ public:
+  Campaign(const CampaignOptions& options, const std::function<void(const SeedResult&)>& on_result)
+      : options_(options), on_result_(on_result), workers_(static_cast<size_t>(options.jobs)) {
+    if (options.minutes) {
+      deadline_ = std::chrono::steady_clock::now() +
+                  std::chrono::milliseconds(static_cast<int64_t>(*options.minutes * 60'000));
+    }
+  }
+
+  void run() {
+    for (size_t i = 0; i < workers_.size(); ++i) start(workers_[i], options_.first_seed + i);
+    while (std::any_of(workers_.begin(), workers_.end(), [](const Worker& one) { return one.process > 0; }))
+      wait();
+  }
+
+ private:
+  bool is_over(uint64_t seed) const {
+    return stopped_ || seed > options_.last_seed ||
+           (deadline_ && std::chrono::steady_clock::now() >= *deadline_);
+  }
+
+  void start(Worker& worker, uint64_t seed) {
+    worker = {};
+    worker.seed = seed;
+    if (is_over(seed)) return;
+    int ends[2];
+    TM_ASSERT(::pipe(ends) == 0);
+    std::fflush(nullptr);
+    worker.process = ::fork();
+    TM_ASSERT(worker.process >= 0);
+    if (worker.process == 0) {
+      ::close(ends[0]);
+      for (; !is_over(seed); seed += workers_.size())
+        write_all(ends[1], encode(seed, run_seed(options_, seed)));
+      ::_exit(0);
+    }
+    ::close(ends[1]);
+    worker.from = ends[0];
+  }
+
+  void wait() {
+    std::vector<pollfd> waiting;
+    for (const Worker& worker : workers_) waiting.push_back({worker.from, POLLIN, 0});
+    ::poll(waiting.data(), waiting.size(), -1);
+    for (size_t i = 0; i < workers_.size(); ++i) {
+      if (waiting[i].fd >= 0 && waiting[i].revents != 0) read(workers_[i]);
+    }
+  }
+
+  void read(Worker& worker) {
+    char buffer[65536];
+    const ssize_t count = ::read(worker.from, buffer, sizeof buffer);
+    if (count <= 0) return on_end(worker);
+    worker.unread.append(buffer, static_cast<size_t>(count));
+    size_t end;
+    while ((end = worker.unread.find('\n')) != std::string::npos) {
+      const std::string line = worker.unread.substr(0, end);
+      worker.unread.erase(0, end + 1);
+      on_line(worker, line);
+    }
+  }
+
+  void on_line(Worker& worker, const std::string& line) {
+    std::istringstream in(line);
+    std::string kind, name, number, rest;
+    std::getline(in, kind, '\t');
+    std::getline(in, name, '\t');
+    std::getline(in, number, '\t');
+    std::getline(in, rest);
+    sim::RunReport& report = worker.result.report;
+    const uint64_t value = std::stoull(number);
+    if (kind == "finding") report.findings.push_back({name, rest, Micros{static_cast<int64_t>(value)}});
+    if (kind == "work") report.work[name] = value;
+    if (kind == "change") report.changes[name] = value;
+    if (kind == "fault") report.faults[name] = value;
+    if (kind == "probe") report.probes[name] = value;
+    if (kind == "hash") report.state_hash = value;
+    if (kind == "simulated") report.simulated = Micros{static_cast<int64_t>(value)};
+    if (kind == "end") tell(worker);
+  }
+
+  void tell(Worker& worker) {
+    worker.result.seed = worker.seed;
+    if (!worker.result.ok() && options_.stop_at_failure) stopped_ = true;
+    on_result_(worker.result);
+    worker.result = {};
+    worker.seed += workers_.size();
+    if (stopped_) stop_all();
+  }
+
+  void stop_all() {
+    for (const Worker& worker : workers_) {
+      if (worker.process > 0) ::kill(worker.process, SIGTERM);
+    }
+  }
+
+  void on_end(Worker& worker) {
+    ::close(worker.from);
+    int status = 0;
+    ::waitpid(worker.process, &status, 0);
+    const uint64_t seed = worker.seed;
+    if (stopped_ || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
+      worker = {};
+      return;
+    }
+    // The seed that it was at has ended the process: on with the next one, in a new one.
+    worker.result.died = true;
+    worker.process = -1;
+    worker.from = -1;
+    tell(worker);
+    start(worker, seed + workers_.size());
+  }
+
+  const CampaignOptions& options_;
+  const std::function<void(const SeedResult&)>& on_result_;
+  std::vector<Worker> workers_;
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+sim::Scenario scenario_of(const CampaignOptions& options, uint64_t seed) {
+  sim::Scenario scenario = sim::draw_scenario(seed, options.scenario);
+  for (const std::string& setting : options.settings) {
+    const Status set = sim::apply_setting(scenario, setting);
+    TM_ASSERT(set.ok(), setting);
+  }
+  return scenario;
+}
+
+void run_campaign(const CampaignOptions& options, const std::function<void(const SeedResult&)>& on_result) {
+  Campaign(options, on_result).run();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,244 @@
+#include "cli/simulate_command.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <numeric>
+
+#include "base/mutation.h"
+#include "base/nearest.h"
+#include "cli/command.h"
+#include "cli/report.h"
+#include "cli/simulate_campaign.h"
+#include "cli/simulate_shrink.h"
+
+namespace tidemark {
+namespace {
+
+struct Arguments {
+  CampaignOptions campaign;
+  std::string seeds = "1-20";
+  std::string trace;
+  std::string mutation;
+  bool list_mutations = false;
+  bool shrink = false;
+  bool all_probes = false;
+  bool as_json = false;
+};
+
+Status parse_seeds(const std::string& text, CampaignOptions& out) {
+  const size_t dash = text.find('-');
+  try {
+    out.first_seed = std::stoull(text.substr(0, dash));
+    out.last_seed = dash == text.npos ? out.first_seed : std::stoull(text.substr(dash + 1));
+  } catch (const std::exception&) {
+    return Error{"--seeds takes a number, or two as in 1-100"};
+  }
+  if (out.last_seed < out.first_seed) return Error{"--seeds: the first is higher than the last"};
+  return {};
+}
+
+#ifdef TIDEMARK_MUTATIONS
+Status choose(const std::string& mutation) {
+  if (choose_mutation(mutation)) return {};
+  return Error{"there is no mutation \"" + mutation + "\"" + did_you_mean(mutation, mutation_names())};
+}
+int list_mutations() {
+  for (const std::string& name : mutation_names()) std::puts(name.c_str());
+  return kDone;
+}
+#else
+Status choose(const std::string& mutation) {
+  if (mutation.empty()) return {};
+  return Error{"this build has no mutations; the preset \"mutations\" makes one that has"};
+}
+int list_mutations() {
+  return kDone;
+}
+#endif
+
+Status check(Arguments& arguments) {
+  if (Status chosen = choose(arguments.mutation); !chosen.ok()) return chosen;
+  if (Status seeds = parse_seeds(arguments.seeds, arguments.campaign); !seeds.ok()) return seeds;
+  const auto names = sim::scenario_names();
+  if (std::find(names.begin(), names.end(), arguments.campaign.scenario) == names.end())
+    return Error{"there is no scenario \"" + arguments.campaign.scenario + "\""};
+  sim::Scenario scratch;
+  for (const std::string& setting : arguments.campaign.settings) {
+    if (Status set = sim::apply_setting(scratch, setting); !set.ok()) return set;
+  }
+  return {};
+}
+
+// The one command that runs a seed again.
+std::string replay_command(const Arguments& arguments, uint64_t seed) {
+  std::string out = "tidemark simulate --seeds " + std::to_string(seed);
+  if (arguments.campaign.scenario != "swarm") out += " --scenario " + arguments.campaign.scenario;
+  for (const std::string& setting : arguments.campaign.settings) out += " --set " + setting;
+  if (!arguments.mutation.empty()) out += " --mutation '" + arguments.mutation + "'";
+  return out + " --trace seed" + std::to_string(seed) + ".trace";
+}
+
+// What many runs came to.
+class Totals {
+ public:
+  void add(const SeedResult& result) {
+    ++seeds_;
+    if (!result.ok()) failed_.push_back(result.seed);
+    operations_.push_back(result.report.work.contains("operations") ? result.report.work.at("operations")
+                                                                    : 0);
+    faults_.push_back(result.report.fault_count());
+    uint64_t regions = 0, managers = 0;
+    for (const auto& [name, count] : result.report.changes) {
+      if (name.ends_with("region") || name.ends_with("regions") || name.ends_with("node")) regions += count;
+      if (name.ends_with("view manager")) managers += count;
+    }
+    region_changes_.push_back(regions);
+    manager_changes_.push_back(managers);
+    add(work_, result.report.work);
+    add(changes_, result.report.changes);
+    add(all_faults_, result.report.faults);
+    add(probes_, result.report.probes);
+  }
+
+  Report report() const {
+    Report out;
+    out.fields = {{"seeds", Cell::number(seeds_)},
+                  {"failed", Cell::number(failed_.size())},
+                  {"median operations", Cell::number(median(operations_))},
+                  {"median faults", Cell::number(median(faults_))},
+                  {"median region changes", Cell::number(median(region_changes_))},
+                  {"median view manager changes", Cell::number(median(manager_changes_))}};
+    out.tables = {table("work", work_), table("changes", changes_), table("faults", all_faults_),
+                  table("probes", probes_)};
+    return out;
+  }
+  bool ok() const { return failed_.empty(); }
+  std::vector<std::string> unreached() const {
+    std::vector<std::string> out;
+    for (const auto& [name, count] : probes_) {
+      if (count == 0) out.push_back(name);
+    }
+    return out;
+  }
+
+ private:
+  static void add(sim::Counts& to, const sim::Counts& more) {
+    for (const auto& [name, count] : more) to[name] += count;
+  }
+  static uint64_t median(std::vector<uint64_t> values) {
+    if (values.empty()) return 0;
+    std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2),
+                     values.end());
+    return values[values.size() / 2];
+  }
+  static ReportTable table(const char* name, const sim::Counts& counts) {
+    ReportTable out{name, {"what", "count"}, {}};
+    for (const auto& [what, count] : counts) out.rows.push_back({what, Cell::number(count)});
+    return out;
+  }
+
+  uint64_t seeds_ = 0;
+  std::vector<uint64_t> failed_, operations_, faults_, region_changes_, manager_changes_;
+  sim::Counts work_, changes_, all_faults_, probes_;
+};
+
+void say_failure(const Arguments& arguments, const SeedResult& result) {
+  for (const sim::Finding& finding : result.report.findings) {
+    std::fprintf(stderr, "seed %llu: %s: %s (at %.3f s)\n", static_cast<unsigned long long>(result.seed),
+                 finding.property.c_str(), finding.what.c_str(), static_cast<double>(finding.at.value) / 1e6);
+  }
+  if (result.died)
+    std::fprintf(stderr, "seed %llu: the process died\n", static_cast<unsigned long long>(result.seed));
+  std::fprintf(stderr, "  replay: %s\n", replay_command(arguments, result.seed).c_str());
+}
+
+// In this process: a debugger can be there.
+int replay(const Arguments& arguments) {
+  std::ofstream out(arguments.trace);
+  if (!out) {
+    std::fprintf(stderr, "tidemark simulate: can not write %s\n", arguments.trace.c_str());
+    return kFailed;
+  }
+  SeedResult result;
+  result.seed = arguments.campaign.first_seed;
+  result.report = sim::run_scenario(scenario_of(arguments.campaign, result.seed),
+                                    [&](const std::string& line) { out << line << std::endl; });
+  Totals totals;
+  totals.add(result);
+  std::fputs(arguments.as_json ? as_json(totals.report()).c_str() : as_text(totals.report()).c_str(), stdout);
+  if (!result.ok()) say_failure(arguments, result);
+  return result.ok() ? kDone : kFailed;
+}
+
+// Makes the scenario of a failing seed smaller as long as the same property fails.
+int shrink(const Arguments& arguments) {
+  CampaignOptions options = arguments.campaign;
+  options.last_seed = options.first_seed;
+  const std::vector<std::string> settings =
+      shrink_failure(options, [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
+  if (settings.empty()) {
+    std::fprintf(stderr, "seed %llu does not fail\n", static_cast<unsigned long long>(options.first_seed));
+    return kFailed;
+  }
+  Arguments smaller = arguments;
+  smaller.campaign.settings = settings;
+  std::printf("%s\n", replay_command(smaller, options.first_seed).c_str());
+  return kDone;
+}
+
+int run(const Arguments& arguments) {
+  if (arguments.list_mutations) return list_mutations();
+  if (arguments.shrink) return shrink(arguments);
+  if (!arguments.trace.empty()) return replay(arguments);
+  Totals totals;
+  run_campaign(arguments.campaign, [&](const SeedResult& result) {
+    totals.add(result);
+    if (!result.ok()) say_failure(arguments, result);
+  });
+  std::fputs(arguments.as_json ? as_json(totals.report()).c_str() : as_text(totals.report()).c_str(), stdout);
+  if (arguments.all_probes && !totals.unreached().empty()) {
+    for (const std::string& probe : totals.unreached())
+      std::fprintf(stderr, "never reached: %s\n", probe.c_str());
+    return kFailed;
+  }
+  return totals.ok() ? kDone : kFailed;
+}
+
+}  // namespace
+
+int simulate_command(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("runs random clusters under faults in a simulated world, and checks every property",
+               "tidemark simulate");
+  app.add_option("--seeds", arguments.seeds, "A seed, or the first and the last: 1-100")
+      ->capture_default_str();
+  app.add_option("--minutes", arguments.campaign.minutes, "Begin no further seed after so long");
+  app.add_option("--jobs", arguments.campaign.jobs, "Processes at once")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_option("--scenario", arguments.campaign.scenario, "What to dwell on")->capture_default_str();
+  app.add_option("--set", arguments.campaign.settings, "name=value: changes what the seed drew");
+  app.add_option("--trace", arguments.trace, "Run the first seed alone and write what happens to this file");
+  app.add_flag("--twice", arguments.campaign.twice, "Run each seed twice; both must end the same");
+  app.add_flag("--fail-fast", arguments.campaign.stop_at_failure, "End at the first failure");
+  app.add_flag("--shrink", arguments.shrink, "Make the scenario of the first seed, which fails, smaller");
+  app.add_flag("--all-probes", arguments.all_probes, "Fail if a probe was not reached by any seed");
+  app.add_option("--mutation", arguments.mutation,
+                 "Switch a deliberate bug on (only in a build with mutations)");
+  app.add_flag("--list-mutations", arguments.list_mutations, "Print the names of the deliberate bugs");
+  app.add_flag("--json", arguments.as_json, "For programs");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kWrongUsage;
+  }
+  if (Status usable = check(arguments); !usable.ok()) {
+    std::fprintf(stderr, "tidemark simulate: %s\n", usable.error().message.c_str());
+    return kWrongUsage;
+  }
+  return run(arguments);
+}
+
+}  // namespace tidemark

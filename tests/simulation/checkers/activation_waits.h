@@ -1,0 +1,34 @@
+// A lane that moves is given to its new view manager only when it has committed past the marker (DESIGN, "Add
+// view manager", step 5): until then it stays with the one whom the ring in force at its committed position
+// names. Checked in runs in which nobody fails, since the dead are not waited for, and who is thought dead
+// depends on when one looks.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "proto/facts.pb.h"
+#include "tests/simulation/checker.h"
+
+namespace tidemark::sim {
+
+class ActivationWaits : public Checker {
+ public:
+  explicit ActivationWaits(Evidence& evidence);
+  const char* property() const override { return "activation waits for markers"; }
+  void on_record(const SeenRecord& record, const SeenStream& stream) override;
+  void on_fact_written(SessionNumber session, const std::string& path, const std::string& data) override;
+  void on_message(const Address& from, const Address& to, const pb::Message& message) override;
+
+ private:
+  bool nobody_fails() const;
+  // 0: before the first cut.
+  uint64_t ring_at(ShardId lane, Position position) const;
+  std::string owner(uint64_t ring, ShardId lane) const;
+
+  std::map<uint64_t, pb::Ring> rings_;
+  std::vector<std::map<Position, uint64_t>> cuts_;  // Per lane: after the cut, its ring.
+  std::map<RegionId, ShardRange> ranges_;
+};
+
+}  // namespace tidemark::sim

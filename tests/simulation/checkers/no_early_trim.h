@@ -1,0 +1,29 @@
+// No log is discarded early (rule 8): a prefix goes only when every replica of the region has it in a durable
+// checkpoint, at least two of them in a cluster, and every lane has committed past it; a sealed stream, when
+// its lanes have committed past the seal and the children have checkpoints of their own.
+#pragma once
+
+#include <vector>
+
+#include "tests/simulation/checker.h"
+
+namespace tidemark::sim {
+
+class NoEarlyTrim : public Checker {
+ public:
+  explicit NoEarlyTrim(Evidence& evidence);
+  const char* property() const override { return "no record trimmed early"; }
+  void on_record(const SeenRecord& record, const SeenStream& stream) override;
+  void on_trimmed(const SeenStream& stream, Offset begin) override;
+  void on_removed(const SeenStream& stream) override;
+
+ private:
+  pb::RegionMap map() const;
+  size_t checkpoints(RegionId region, Offset least) const;
+  size_t needed() const { return evidence_.scenario.embedded > 0 ? 1 : 2; }
+
+  std::vector<Position> committed_;  // Recorded, per lane.
+  std::map<RegionId, ShardRange> ranges_;
+};
+
+}  // namespace tidemark::sim

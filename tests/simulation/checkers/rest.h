@@ -1,0 +1,55 @@
+// What must be so in the end, once there are no faults any more.
+#pragma once
+
+#include "tests/simulation/checker.h"
+#include "tests/simulation/convergence.h"
+
+namespace tidemark::sim {
+
+// P2: every request ends, and every region is served again, whoever died.
+class P2Termination : public Checker {
+ public:
+  using Checker::Checker;
+  const char* property() const override { return "P2 termination"; }
+  std::string unrest() override {
+    const size_t writes = evidence_.writes_in_flight();
+    if (writes > 0) return std::to_string(writes) + " writes were never answered";
+    return evidence_.cluster.serving() ? "" : "a region is not served";
+  }
+};
+
+// P3: every change of membership, of regions and of the catalog ends.
+class P3ChangesEnd : public Checker {
+ public:
+  using Checker::Checker;
+  const char* property() const override { return "P3 changes end"; }
+  std::string unrest() override { return evidence_.unfinished(); }
+};
+
+// When writes stop, every view equals its query evaluated from scratch.
+class ViewsConverge : public Checker {
+ public:
+  explicit ViewsConverge(Evidence& evidence) : Checker(evidence), convergence_(evidence) {}
+  const char* property() const override { return "convergence"; }
+  std::string unrest() override { return convergence_.difference(); }
+
+ private:
+  Convergence convergence_;
+};
+
+// A quiet system is silent: nothing is written while nobody asks for anything.
+class Silence : public Checker {
+ public:
+  using Checker::Checker;
+  const char* property() const override { return "silence"; }
+  void on_quiet_begins() override { records_ = evidence_.witness.record_count(); }
+  void on_settled() override {
+    const uint64_t more = evidence_.witness.record_count() - records_;
+    if (more > 0) violated("a quiet system wrote " + std::to_string(more) + " records");
+  }
+
+ private:
+  uint64_t records_ = 0;
+};
+
+}  // namespace tidemark::sim

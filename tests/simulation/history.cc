@@ -1,0 +1,39 @@
+#include "tests/simulation/history.h"
+
+#include "base/assert.h"
+#include "proto/change.h"
+
+namespace tidemark::sim {
+
+void RowHistory::on_record(const SeenRecord& record, Generation generation, Micros now) {
+  if (!record.counts || !record.body || !record.body->has_commit()) return;
+  Change change;
+  for (ChangeReader reader(record.body->commit().changes()); reader.next(change);) {
+    const std::string* table = tables_.name(change.table);
+    if (table == nullptr || !tables_.is_base(*table)) continue;
+    const std::string key(change.key);
+    LaneStep step{*table, key, {{generation, record.at, 0}, now, {}}};
+    auto& rows = rows_[*table];
+    if (change.after) {
+      step.version.row = tables_.decode(*table, change.key, *change.after);
+      TM_ASSERT(step.version.row.has_value());
+      rows[key] = *step.version.row;
+    } else {
+      rows.erase(key);
+    }
+    lanes_[shards_.shard_of(change.hash)].push_back(std::move(step));
+  }
+}
+
+const std::vector<LaneStep>& RowHistory::lane(ShardId lane) const {
+  static const std::vector<LaneStep> kNone;
+  const auto it = lanes_.find(lane);
+  return it == lanes_.end() ? kNone : it->second;
+}
+
+std::map<std::string, Row> RowHistory::rows(const std::string& table) const {
+  const auto it = rows_.find(table);
+  return it == rows_.end() ? std::map<std::string, Row>{} : it->second;
+}
+
+}  // namespace tidemark::sim

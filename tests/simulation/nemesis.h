@@ -1,0 +1,52 @@
+// What goes wrong with processes, connections, disks and sessions while clients work; all at random, all
+// mended in the end. Faults of single messages, appends and requests are the network's, the log's and the
+// coordination service's own.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/random.h"
+#include "tests/simulation/scenario.h"
+#include "tests/simulation/sim_cluster.h"
+#include "tests/simulation/trace.h"
+
+namespace tidemark::sim {
+
+class Nemesis {
+ public:
+  Nemesis(SimCluster& cluster, const Scenario& scenario, Random random, Trace& trace);
+
+  static constexpr Micros kInterval{20'000};
+  // To be called every kInterval of the safety phase.
+  void act();
+  // Everything is mended: processes run, messages and appends arrive, disks take what they are given.
+  void mend();
+
+  // Faults so far, by kind; also those of single messages, appends and requests.
+  std::map<std::string, uint64_t> counts() const;
+
+ private:
+  // Of something that happens so often per second.
+  bool happens(double per_second);
+  Micros until_mended();
+  void hurt(SimProcess& process);
+  void end_process(SimProcess& process);
+  void partition();
+  void disturb_disks();
+  void later(Micros after, const std::function<void()>& mend);
+
+  SimCluster& cluster_;
+  const Scenario& scenario_;
+  Random random_;
+  Trace& trace_;
+  std::map<std::string, uint64_t> counts_;
+  std::map<SimProcess*, Micros> hurt_until_;
+  Micros partition_until_;
+  Micros outage_until_;
+  std::map<int, Micros> refusing_until_;
+  bool partitioned_ = false;
+  bool outage_ = false;
+};
+
+}  // namespace tidemark::sim

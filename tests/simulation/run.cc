@@ -1,0 +1,326 @@
+#include "tests/simulation/run.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/probe.h"
+#include "tests/simulation/nemesis.h"
+#include "tests/simulation/operator.h"
+#include "tests/simulation/workload.h"
+
+namespace tidemark::sim {
+namespace {
+
+template <typename Integer = int64_t>
+Integer whole(double value) {
+  return static_cast<Integer>(value);
+}
+Micros micros(double value) {
+  return Micros{whole(value)};
+}
+
+SimFaults faults_of(const Scenario& s) {
+  SimFaults faults;
+  faults.network.loss = s.loss;
+  faults.network.slow = s.slow;
+  faults.network.delay_max = micros(s.delay_micros);
+  faults.network.slow_delay_max = micros(s.slow_delay_micros);
+  faults.logs.late = s.late;
+  faults.logs.unknown = s.unknown;
+  faults.logs.no_offset = s.no_offset;
+  faults.logs.duplicate = s.duplicate;
+  faults.logs.duplicate_reported = s.duplicate_reported;
+  faults.logs.lost = s.lost;
+  faults.logs.unavailable = s.unavailable;
+  faults.logs.append_delay_max = micros(s.append_delay_micros);
+  faults.logs.late_delay_max = micros(s.late_delay_micros);
+  faults.coordination.delay_max = micros(s.coordination_delay_micros);
+  faults.coordination.watch_delay_max = micros(s.watch_delay_micros);
+  faults.coordination.lose_request = s.lose_request;
+  faults.coordination.lose_reply = s.lose_reply;
+  faults.coordination.reconnect_delay_max = micros(s.reconnect_delay_micros);
+  faults.coordination.session_timeout = micros(s.session_timeout_micros);
+  return faults;
+}
+
+NodeOptions node_options(const Scenario& s) {
+  NodeOptions node;
+  node.region.record_bytes_max = whole<size_t>(s.record_bytes_max);
+  node.region.in_flight_records_max = whole<size_t>(s.in_flight_records_max);
+  node.region.commit_delay = micros(s.commit_delay_micros);
+  node.region.page_bytes_max = whole<size_t>(s.page_bytes_max);
+  node.region.join_page_matches_max = whole<size_t>(s.join_page_matches_max);
+  node.region.progress_interval = micros(s.progress_interval_micros);
+  node.region.unify_interval = micros(s.unify_interval_micros);
+  node.region.sessions_max = whole<size_t>(s.sessions_max);
+  node.region.session_idle = Micros{500'000};
+  node.feed.window_bytes_max = whole<size_t>(s.window_bytes_max);
+  node.feed.message_bytes_max = whole<size_t>(s.message_bytes_max);
+  node.feed.silent_records_max = whole<uint64_t>(s.silent_records_max);
+  node.checkpoint_interval = micros(s.checkpoint_interval_micros);
+  node.seed_chunk_bytes = whole<size_t>(s.seed_chunk_bytes);
+  return node;
+}
+
+ViewManagerLimits view_manager_limits(const Scenario& s) {
+  ViewManagerLimits limits;
+  limits.input_bytes_max = whole<size_t>(s.input_bytes_max);
+  limits.queue_bytes_min = whole<size_t>(s.queue_bytes_min);
+  limits.effects_bytes_max = whole<size_t>(s.effects_bytes_max);
+  limits.batch_bytes_max = whole<size_t>(s.batch_bytes_max);
+  limits.batch_effects_max = whole<uint32_t>(s.batch_effects_max);
+  limits.batches_in_flight_max = whole<uint32_t>(s.batches_in_flight_max);
+  limits.answer_timeout = micros(s.answer_timeout_micros);
+  limits.silence_timeout = micros(s.silence_timeout_micros);
+  limits.report_interval = micros(s.report_interval_micros);
+  return limits;
+}
+
+CoordinatorSettings coordinator_settings(const Scenario& s) {
+  static constexpr const char* kPlacements[] = {"slicing-coalescing", "slicing-greedy", "token-ring"};
+  CoordinatorSettings settings;
+  settings.regions = whole<uint32_t>(std::min(s.regions, s.shards));
+  settings.replicas = whole<uint32_t>(s.replicas);
+  settings.embedded = s.embedded > 0;
+  settings.spread_after = micros(s.spread_after_micros);
+  settings.replica_absence = micros(s.replica_absence_micros);
+  settings.discard_records_min = whole<uint64_t>(s.discard_records_min);
+  settings.activation = s.activate_by_coordinator > 0 ? pb::ACTIVATE_BY_COORDINATOR : pb::ACTIVATE_BY_NODE;
+  settings.placement = kPlacements[std::min<size_t>(whole<size_t>(s.placement), std::size(kPlacements) - 1)];
+  return settings;
+}
+
+// The cluster comes up without faults: they begin with the clients.
+SimClusterOptions cluster_options(const Scenario& s) {
+  SimClusterOptions options;
+  options.seed = s.seed;
+  options.shards = ShardCount{whole<uint32_t>(s.shards)};
+  options.nodes = whole<int>(s.nodes);
+  options.view_managers = whole<int>(s.view_managers);
+  options.standby_view_managers = whole<int>(s.standbys);
+  options.faults.log_kind = s.embedded > 0 ? MemoryLogKind::Disk : MemoryLogKind::Kafka;
+  options.faults.coordination.session_timeout = micros(s.session_timeout_micros);
+  options.save_delay_max = micros(s.save_delay_micros);
+  options.coordinator = coordinator_settings(s);
+  options.node = node_options(s);
+  options.view_manager = view_manager_limits(s);
+  return options;
+}
+
+class Run {
+ public:
+  Run(const Scenario& scenario, const Trace::Sink& sink)
+      : scenario_(scenario),
+        cluster_(cluster_options(scenario)),
+        trace_(cluster_.world().scheduler, sink),
+        random_(scenario.seed * 2 + 1),
+        witness_(witness_listener()),
+        history_(tables_, cluster_.options().shards),
+        operator_(cluster_, scenario_, tables_, random_.fork(), trace_),
+        evidence_{scenario_,
+                  cluster_,
+                  tables_,
+                  witness_,
+                  history_,
+                  operator_.views(),
+                  report_.findings,
+                  trace_,
+                  [this] { return workload_.in_flight(); },
+                  [this] { return operator_.unfinished(); }},
+        checkers_(make_checkers(evidence_)),
+        workload_(evidence_, random_.fork(), workload_listener()),
+        nemesis_(cluster_, scenario_, random_.fork(), trace_) {
+    cluster_.world().logs.set_observer(&witness_);
+    cluster_.world().coordination.set_observer(
+        [this](SessionNumber session, const std::vector<CoordinationOp>& ops) {
+          for (const CoordinationOp& op : ops) {
+            if (op.kind != CoordinationOp::Kind::Set) continue;
+            for (auto& checker : checkers_) checker->on_fact_written(session, op.path, op.data);
+          }
+        });
+    cluster_.world().network.set_tap(
+        [this](const Address& from, const Address& to, const pb::Message& message) {
+          for (auto& checker : checkers_) checker->on_message(from, to, message);
+        });
+  }
+
+  RunReport run() {
+    forget_probes();
+    trace_.say(describe(scenario_));
+    if (!operator_.set_up()) {
+      fail("P2 termination", "the cluster does not come up: " + operator_.unfinished());
+    } else {
+      safety();
+      if (report_.findings.empty()) liveness();
+    }
+    finish_report();
+    return std::move(report_);
+  }
+
+ private:
+  void safety() {
+    cluster_.world().network.set_faults(faults_of(scenario_).network);
+    cluster_.world().logs.set_faults(faults_of(scenario_).logs);
+    cluster_.world().coordination.set_faults(faults_of(scenario_).coordination);
+    Micros next_fault = now(), next_sample = now();
+    const auto operations = whole<int64_t>(scenario_.operations);
+    for (int64_t i = 0; i < operations && report_.findings.empty(); ++i) {
+      workload_.act(CatalogVersion{operator_.catalog().version()});
+      operator_.act();
+      cluster_.run_for(Micros{random_.between(0, 2 * whole(scenario_.pace_micros))});
+      for (; next_fault <= now(); next_fault.value += Nemesis::kInterval.value) nemesis_.act();
+      for (; next_sample <= now(); next_sample.value += 100'000) sample();
+    }
+  }
+
+  void liveness() {
+    nemesis_.mend();
+    if (!operator_.settle_catalog()) return fail("P2 termination", "the catalog does not take a change");
+    const int rounds_max = 240;
+    std::string why;
+    std::string property;
+    for (int round = 0; round < rounds_max; ++round) {
+      cluster_.run_for(Micros{500'000});
+      if (!report_.findings.empty()) return;
+      std::tie(property, why) = unrest();
+      if (why.empty()) break;
+      trace_.say("not at rest:", property, why);
+    }
+    if (!why.empty()) {
+      describe_cluster();
+      return fail(property, why);
+    }
+    trace_.say("all is at rest");
+    cluster_.run_for(Micros{10'000'000});
+    for (auto& checker : checkers_) checker->on_quiet_begins();
+    cluster_.run_for(Micros{20'000'000});
+    sample();
+    for (auto& checker : checkers_) checker->on_settled();
+  }
+
+  // What is not yet as it must be in the end, and the property that is about it.
+  std::pair<std::string, std::string> unrest() {
+    for (auto& checker : checkers_) {
+      if (std::string what = checker->unrest(); !what.empty()) return {checker->property(), what};
+    }
+    return {};
+  }
+
+  // For people: what everyone waits for.
+  void describe_cluster() {
+    if (!trace_.on()) return;
+    std::string status;
+    cluster_.admin({"status"}, &status);
+    trace_.say("status:", status);
+    for (int i = 0; i < cluster_.view_manager_count(); ++i) {
+      ViewManager* role = cluster_.view_manager_role(i);
+      trace_.say(cluster_.view_manager(i).name(), role && role->core() ? role->core()->describe() : "idle");
+    }
+    for (int i = 0; i < cluster_.node_count(); ++i) {
+      StorageNode* node = cluster_.storage_node(i);
+      if (node == nullptr) continue;
+      for (const pb::RegionStatus& region : node->regions().statuses())
+        trace_.say(cluster_.node(i).name(), region.ShortDebugString());
+    }
+    trace_.say("map:", operator_.map().ShortDebugString());
+  }
+
+  void sample() {
+    for (auto& checker : checkers_) checker->on_sample();
+  }
+
+  Micros now() { return cluster_.world().scheduler.now(); }
+
+  void fail(const std::string& property, const std::string& what) {
+    trace_.say("VIOLATED", property, what);
+    report_.findings.push_back({property, what, now()});
+  }
+
+  Witness::Listener witness_listener() {
+    return {[this](const SeenRecord& record) { on_record(record); },
+            [this](const SeenStream& stream, Offset begin) {
+              trace_.say("log: stream", stream.region, "is cut to", begin);
+              for (auto& checker : checkers_) checker->on_trimmed(stream, begin);
+            },
+            [this](const SeenStream& stream) {
+              trace_.say("log: stream", stream.region, "is removed");
+              for (auto& checker : checkers_) checker->on_removed(stream);
+            }};
+  }
+
+  void on_record(const SeenRecord& record) {
+    const SeenStream& stream = *witness_.find(record.stream.region);
+    if (trace_.on()) {
+      std::string what = record.body   ? record.body->ShortDebugString()
+                         : record.seal ? record.seal->ShortDebugString()
+                                       : "";
+      if (what.size() > 300) what = what.substr(0, 300) + " ...";
+      trace_.say("log: stream", stream.region, "at", record.at, to_string(record.header.kind),
+                 record.counts ? "counts" : "is void", what);
+    }
+    history_.on_record(record, stream.generation, now());
+    for (auto& checker : checkers_) checker->on_record(record, stream);
+  }
+
+  Workload::Listener workload_listener() {
+    return {[this](const ClientWrite& write) {
+              for (auto& checker : checkers_) checker->on_write_begun(write);
+            },
+            [this](const ClientWrite& write, Heard heard, const LaneRuns& tokens) {
+              for (auto& checker : checkers_) checker->on_write_answered(write, heard, tokens);
+            },
+            [this](const ClientRead& read) {
+              for (auto& checker : checkers_) checker->on_read(read);
+            }};
+  }
+
+  void finish_report() {
+    const Workload::Counts& counts = workload_.counts();
+    report_.work = {{"operations", counts.operations},
+                    {"acknowledged", counts.acknowledged},
+                    {"unknown", counts.unknown},
+                    {"not done", counts.not_done},
+                    {"reads", counts.reads},
+                    {"reads after tokens", counts.token_reads},
+                    {"reads failed", counts.failed_reads},
+                    {"records", witness_.record_count()},
+                    {"messages", cluster_.world().network.counters().messages}};
+    report_.changes = operator_.counts();
+    report_.faults = nemesis_.counts();
+    report_.probes = probe_counts();
+    report_.simulated = now();
+    report_.state_hash = witness_.hash();
+    for (const auto* part : {&report_.work, &report_.changes, &report_.faults}) {
+      for (const auto& [name, count] : *part) report_.state_hash = report_.state_hash * 31 + count;
+    }
+    report_.state_hash = report_.state_hash * 31 + static_cast<uint64_t>(now().value);
+  }
+
+  RunReport report_;
+  Scenario scenario_;
+  SimCluster cluster_;
+  Trace trace_;
+  Random random_;
+  Tables tables_;
+  Witness witness_;
+  RowHistory history_;
+  Operator operator_;
+  Evidence evidence_;
+  std::vector<std::unique_ptr<Checker>> checkers_;
+  Workload workload_;
+  Nemesis nemesis_;
+};
+
+}  // namespace
+
+uint64_t RunReport::fault_count() const {
+  uint64_t total = 0;
+  for (const auto& [name, count] : faults) total += count;
+  return total;
+}
+
+RunReport run_scenario(const Scenario& scenario, const Trace::Sink& trace) {
+  return Run(scenario, trace).run();
+}
+
+}  // namespace tidemark::sim

@@ -1,0 +1,32 @@
+// One run of a scenario: a safety phase with faults, then a liveness phase in which all must converge,
+// watched by every checker. The same scenario gives the same report, on every machine.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/checker.h"
+#include "tests/simulation/scenario.h"
+#include "tests/simulation/trace.h"
+
+namespace tidemark::sim {
+
+using Counts = std::map<std::string, uint64_t>;
+
+struct RunReport {
+  std::vector<Finding> findings;  // Empty: all held.
+  uint64_t state_hash = 0;        // Of all logs, disks, answers and the clock.
+  Counts work;                    // What clients did and heard.
+  Counts changes;                 // What operators did, accepted ones only.
+  Counts faults;
+  Counts probes;  // Rare branches that were reached.
+  Micros simulated;
+
+  uint64_t fault_count() const;
+};
+
+RunReport run_scenario(const Scenario& scenario, const Trace::Sink& trace = {});
+
+}  // namespace tidemark::sim

@@ -1,0 +1,153 @@
+#include "tests/simulation/workload.h"
+
+#include <algorithm>
+#include <set>
+
+#include "proto/operation.h"
+#include "proto/rows.h"
+
+namespace tidemark::sim {
+
+SimClient::SimClient(SimWorld& world, const std::string& name, ShardCount shards)
+    : loop_(world.scheduler),
+      coordination_(world.coordination, loop_, world.random.fork()),
+      random_(world.random.fork()),
+      transport_(world.network.connect(Address{name}, loop_)),
+      directory_(std::make_unique<WatchedDirectory>(coordination_, loop_)) {
+  ClientOptions options;
+  options.shards = shards;
+  options.reply_timeout = Micros{300'000};
+  client_ = std::make_unique<Client>(loop_, *transport_, *directory_, random_, options);
+}
+
+Workload::Workload(Evidence& evidence, Random random, Listener listener)
+    : evidence_(evidence), random_(random), listener_(std::move(listener)) {
+  for (int i = 0; i < static_cast<int>(evidence.scenario.clients); ++i) {
+    clients_.push_back(std::make_unique<SimClient>(evidence.cluster.world(), "c" + std::to_string(i),
+                                                   evidence.cluster.options().shards));
+  }
+}
+
+void Workload::act(CatalogVersion catalog) {
+  ++counts_.operations;
+  if (random_.chance(evidence_.scenario.reads)) {
+    read();
+  } else {
+    write(catalog);
+  }
+}
+
+Row Workload::random_row(int64_t id) {
+  return {id, random_.between(0, static_cast<int64_t>(evidence_.scenario.groups) - 1), random_.between(0, 30),
+          next_stamp_++};
+}
+
+void Workload::write(CatalogVersion catalog) {
+  ClientWrite write;
+  write.number = next_number_++;
+  write.begun = evidence_.now();
+  WriteBatch batch;
+  const int64_t rows = random_.between(1, static_cast<int64_t>(evidence_.scenario.batch_rows));
+  std::set<std::string> taken;  // A row once per write: its order within one is of no interest.
+  for (int64_t i = 0; i < rows; ++i) {
+    const std::string table = random_.chance(0.5) ? "a" : "b";
+    const Row row = random_row(random_key());
+    const sql::EncodedRow encoded = evidence_.tables.encode(table, row);
+    if (!taken.insert(table + encoded.key).second) continue;
+    Operation operation;
+    operation.kind = random_.chance(evidence_.scenario.deletes) ? OperationKind::Delete : OperationKind::Put;
+    operation.table = evidence_.tables.id(table);
+    operation.hash = encoded.hash;
+    operation.key = encoded.key;
+    if (operation.kind == OperationKind::Put) operation.row = encoded.row;
+    batch.add(operation);
+    write.rows.push_back(
+        {table, encoded.key, encoded.hash, operation.kind == OperationKind::Put ? row[3] : std::nullopt});
+  }
+  ++in_flight_;
+  listener_.on_begun(write);
+  SimClient& client = *clients_[random_.below(clients_.size())];
+  client->write(std::move(batch), catalog, Atomicity::PerRegion,
+                [this, write](Result<WriteOutcome, ClientFailure> outcome) { on_written(write, outcome); });
+}
+
+void Workload::on_written(const ClientWrite& write, Result<WriteOutcome, ClientFailure> outcome) {
+  --in_flight_;
+  Heard heard = Heard::Acknowledged;
+  if (!outcome.ok()) {
+    const bool sure = outcome.error().code != ClientError::OutcomeUnknown && write.rows.size() == 1;
+    heard = sure ? Heard::NotDone : Heard::Unknown;
+  }
+  ++(heard == Heard::Acknowledged ? counts_.acknowledged
+     : heard == Heard::Unknown    ? counts_.unknown
+                                  : counts_.not_done);
+  if (heard == Heard::Acknowledged) {
+    for (const RowWrite& row : write.rows) {
+      const ShardId lane = evidence_.cluster.options().shards.shard_of(row.hash);
+      newest_[lane] = std::max(newest_[lane], outcome->tokens.at(lane));
+    }
+  }
+  evidence_.trace.say("client: write", write.number,
+                      heard == Heard::Acknowledged ? "acknowledged"
+                      : heard == Heard::Unknown    ? "unknown"
+                                                   : "not done",
+                      outcome.ok() ? "" : outcome.error().message);
+  listener_.on_answered(write, heard, outcome.ok() ? outcome->tokens : LaneRuns());
+}
+
+// Keys of one lane, so that what is seen must be a prefix of its history.
+void Workload::read() {
+  const ShardCount shards = evidence_.cluster.options().shards;
+  ClientRead read;
+  read.base = random_.chance(0.5) ? "a" : "b";
+  read.table = read.base;
+  read.begun = evidence_.now();
+  for (const ViewSpec& view : evidence_.views) {
+    const bool copies = view.kind == ViewKind::Copy || view.kind == ViewKind::CopyAgain;
+    if (copies && view.name.ends_with("_" + read.base) && random_.chance(0.5)) read.table = view.name;
+  }
+  std::optional<ShardId> lane;
+  const int64_t count = static_cast<int64_t>(evidence_.scenario.keys), first = random_key();
+  for (int64_t i = 0; i < count && read.keys.size() < 5; ++i) {
+    const sql::EncodedRow row = evidence_.tables.encode(read.base, {(first + i) % count, 0, 0, 0});
+    if (!lane) lane = shards.shard_of(row.hash);
+    if (lane == shards.shard_of(row.hash)) read.keys.push_back({row.hash, row.key});
+  }
+  read.lane = *lane;
+  SimClient& client = *clients_[random_.below(clients_.size())];
+  if (read.table == read.base || !random_.chance(evidence_.scenario.tokens) || !newest_.contains(*lane))
+    return get(std::move(read), client);
+  ++counts_.token_reads;
+  read.after = newest_.at(*lane);
+  LaneRuns tokens;
+  tokens.set({*lane, ShardId{lane->value + 1}}, *read.after);
+  std::vector<TableId> path{evidence_.tables.id(read.table)};
+  if (read.table.starts_with("again_")) path.insert(path.begin(), evidence_.tables.id("copy_" + read.base));
+  // A copy's rows have the keys of the base rows: they lie in the same lane.
+  client->wait(path, tokens, *lane, [this, read, &client](auto waited) mutable {
+    if (!waited.ok()) {
+      ++counts_.failed_reads;
+      return;
+    }
+    get(std::move(read), client);
+  });
+}
+
+void Workload::get(ClientRead read, SimClient& client) {
+  ++counts_.reads;
+  const TableId table = evidence_.tables.id(read.table);
+  client->get(table, read.keys, [this, read](Result<std::string, ClientFailure> rows) mutable {
+    if (!rows.ok()) {
+      ++counts_.failed_reads;
+      return;
+    }
+    StoredRow row;
+    for (RowReader reader(*rows); reader.next(row);) {
+      const auto decoded = evidence_.tables.decode(read.table, row.key, row.row);
+      if (decoded) read.found[std::string(row.key)] = *decoded;
+    }
+    listener_.on_read(read);
+  });
+}
+
+}  // namespace tidemark::sim

@@ -1,0 +1,77 @@
+// What clients do: writes of one or several rows, reads of rows of one lane, some of which wait for a token.
+// Every answer goes to the checkers.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "coordinator/watched_directory.h"
+#include "net/client.h"
+#include "tests/simulation/checker.h"
+
+namespace tidemark::sim {
+
+// A client in a process of its own, which never dies.
+class SimClient {
+ public:
+  SimClient(SimWorld& world, const std::string& name, ShardCount shards);
+  Client& operator*() { return *client_; }
+  Client* operator->() { return client_.get(); }
+
+ private:
+  ProcessScheduler loop_;
+  MemoryCoordination coordination_;
+  Random random_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<WatchedDirectory> directory_;
+  std::unique_ptr<Client> client_;
+};
+
+class Workload {
+ public:
+  struct Listener {
+    std::function<void(const ClientWrite&)> on_begun;
+    std::function<void(const ClientWrite&, Heard, const LaneRuns&)> on_answered;
+    std::function<void(const ClientRead&)> on_read;
+  };
+  struct Counts {
+    uint64_t operations = 0;
+    uint64_t acknowledged = 0;
+    uint64_t unknown = 0;
+    uint64_t not_done = 0;
+    uint64_t reads = 0;
+    uint64_t token_reads = 0;
+    uint64_t failed_reads = 0;
+  };
+
+  Workload(Evidence& evidence, Random random, Listener listener);
+
+  // One operation, not waited for. `catalog` is the newest version that the tables are known to have.
+  void act(CatalogVersion catalog);
+  size_t in_flight() const { return in_flight_; }
+  const Counts& counts() const { return counts_; }
+
+ private:
+  void write(CatalogVersion catalog);
+  void read();
+  void get(ClientRead read, SimClient& client);
+  void on_written(const ClientWrite& write, Result<WriteOutcome, ClientFailure> outcome);
+  Row random_row(int64_t id);
+  int64_t random_key() { return random_.between(0, static_cast<int64_t>(evidence_.scenario.keys) - 1); }
+
+  Evidence& evidence_;
+  Random random_;
+  Listener listener_;
+  std::vector<std::unique_ptr<SimClient>> clients_;
+  std::map<ShardId, Position> newest_;  // The highest token heard, per lane.
+  uint64_t next_number_ = 1;
+  int64_t next_stamp_ = 1;
+  size_t in_flight_ = 0;
+  Counts counts_;
+};
+
+}  // namespace tidemark::sim
