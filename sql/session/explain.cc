@@ -127,7 +127,6 @@ class ViewExplanation {
       case SinkKind::Put: return "puts rows into ";
       case SinkKind::Aggregate: return "adds to ";
       case SinkKind::Multiset: return "adds values to ";
-      case SinkKind::Keyword: return "puts a row per word into ";
     }
     TM_UNREACHABLE();
   }
