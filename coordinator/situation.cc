@@ -110,7 +110,13 @@ bool Situation::is_lost(const pb::RegionEntry& entry, const std::string& node) c
 bool Situation::can_serve(const pb::RegionEntry& entry, const std::string& node) const {
   const pb::Replica* replica = replica_on(entry, node);
   if (!replica || !is_node_alive(node) || is_lost(entry, node)) return false;
-  return has_checkpoint(entry, node) || (replica->joined() == entry.born() && entry.floor() == 0);
+  if (has_checkpoint(entry, node)) return true;
+  if (replica->joined() != entry.born() || entry.floor() != 0) return false;
+  // A child begins with what its parents were: who never had them has nothing to begin with.
+  return std::all_of(entry.parents().begin(), entry.parents().end(), [&](uint64_t parent) {
+    const pb::RegionEntry* before = region(parent);
+    return before && can_serve(*before, node);
+  });
 }
 
 size_t Situation::checkpoints(const pb::RegionEntry& entry) const {

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/probe.h"
+#include "tests/simulation/checker.h"
 #include "tests/simulation/nemesis.h"
 #include "tests/simulation/operator.h"
 #include "tests/simulation/workload.h"
@@ -57,6 +58,8 @@ NodeOptions node_options(const Scenario& s) {
   node.feed.window_bytes_max = whole<size_t>(s.window_bytes_max);
   node.feed.message_bytes_max = whole<size_t>(s.message_bytes_max);
   node.feed.silent_records_max = whole<uint64_t>(s.silent_records_max);
+  node.feed.read_bytes = whole<size_t>(s.read_bytes);
+  node.wal.read_bytes = whole<size_t>(s.read_bytes);
   node.checkpoint_interval = micros(s.checkpoint_interval_micros);
   node.seed_chunk_bytes = whole<size_t>(s.seed_chunk_bytes);
   return node;
