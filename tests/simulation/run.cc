@@ -179,15 +179,18 @@ class Run {
   void liveness() {
     nemesis_.mend();
     if (!operator_.settle_catalog()) return fail("P2 termination", "the catalog does not take a change");
-    const int rounds_max = 240;
-    std::string why;
-    std::string property;
-    for (int round = 0; round < rounds_max; ++round) {
+    // As long as it gets on it may take its time; what stands still for so long has stopped for good.
+    const int idle_rounds_max = 120, rounds_max = 1200;
+    std::string why, property;
+    uint64_t records = 0;
+    for (int round = 0, idle = 0; round < rounds_max && idle < idle_rounds_max; ++round) {
       cluster_.run_for(Micros{500'000});
       if (!report_.findings.empty()) return;
       std::tie(property, why) = unrest();
       if (why.empty()) break;
       trace_.say("not at rest:", property, why);
+      idle = records == witness_.record_count() ? idle + 1 : 0;
+      records = witness_.record_count();
     }
     if (!why.empty()) {
       describe_cluster();
