@@ -114,7 +114,13 @@ bool Situation::can_serve(const pb::RegionEntry& entry, const std::string& node)
 bool Situation::can_build_from(const pb::RegionEntry& entry, const std::string& node) const {
   const pb::Replica* replica = replica_on(entry, node);
   if (!replica || is_lost(entry, node)) return false;
-  return has_checkpoint(entry, node) || (replica->joined() == entry.born() && entry.floor() == 0);
+  if (has_checkpoint(entry, node)) return true;
+  if (replica->joined() != entry.born() || entry.floor() != 0) return false;
+  // A child begins with what its parents were: who never had them has nothing to begin with.
+  return std::all_of(entry.parents().begin(), entry.parents().end(), [&](uint64_t parent) {
+    const pb::RegionEntry* before = region(parent);
+    return before && can_build_from(*before, node);
+  });
 }
 
 size_t Situation::checkpoints(const pb::RegionEntry& entry) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/probe.h"
 #include "proto/convert.h"
 
 namespace tidemark {
@@ -176,8 +177,21 @@ bool RegionSet::load(const pb::RegionEntry& entry, MapVersion joined) {
     load_new(entry, joined);
   } else {
     load_child(entry, joined);
+    if (find(region) == nullptr && !is_owner && lacks_parent(entry)) wants_seed_[region] = joined;
   }
   return find(region) != nullptr;
+}
+
+// A member of a parent that had no checkpoint of it when it was sealed never gets one: nobody owns what is
+// sealed. The child's owner can send the child's.
+bool RegionSet::lacks_parent(const pb::RegionEntry& entry) const {
+  return std::any_of(entry.parents().begin(), entry.parents().end(), [&](uint64_t id) {
+    RegionId parent{id};
+    if (replicas_.count(parent) != 0 || on_disk_.count(parent) != 0) return false;
+    bool lacks = view_.region(parent) == nullptr || wants_seed_.count(parent) != 0;
+    if (lacks) TM_PROBE("node: a child whose parent never came here");
+    return lacks;
+  });
 }
 
 bool RegionSet::load_checkpoint(const pb::RegionEntry& entry, MapVersion joined) {

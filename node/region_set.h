@@ -79,6 +79,7 @@ class RegionSet {
   bool load_checkpoint(const pb::RegionEntry& entry, MapVersion joined);
   void load_new(const pb::RegionEntry& entry, MapVersion joined);
   void load_child(const pb::RegionEntry& entry, MapVersion joined);
+  bool lacks_parent(const pb::RegionEntry& entry) const;
   RegionReplica* sealed_parent(RegionId parent);
   void add(RegionState state, RegionReplica::Origin origin);
   void on_replica_failed(RegionId region, const LogFailure& failure);

@@ -203,9 +203,11 @@ std::optional<uint8_t> RegionQueues::feed_of(ShardId lane, Position committed) c
   return std::nullopt;
 }
 
-bool RegionQueues::must_move(ShardId lane, const Lane& at, MemberIndex target, Position committed) const {
+bool RegionQueues::must_move(ShardId lane, const Lane& at, MemberIndex target, std::optional<uint8_t> feed,
+                             Position committed) const {
   if (at.member != target) return true;
   if (target == 0) return false;
+  if (at.feed != feed) return true;  // Whoever committed past the seal: what it is in brings nothing more.
   if (at.stopped) return committed >= *at.stopped;
   return feeds_[at.feed].feed->slot_of(lane) == 0;  // Its queue was closed.
 }
@@ -225,7 +227,7 @@ void RegionQueues::activate() {
       std::optional<uint8_t> feed = feed_of(lane, committed);
       LaneView view{state_.ring_at(lane, committed), state_.ring()};
       MemberIndex target = feed ? active_at(rings_, lane, view, alive) : MemberIndex{0};
-      if (must_move(lane, at, target, committed)) {
+      if (must_move(lane, at, target, feed, committed)) {
         feeds_[at.feed].feed->close_lanes({lane, ShardId{lane.value + 1}}, StreamFeed::Tell::Yes);
         if (target == 0) {
           stand_still(lane);

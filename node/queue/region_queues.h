@@ -101,7 +101,8 @@ class RegionQueues {
   void look_after_stopped();
   void on_stopped(ShardId lane, Position stop);
   void activate();
-  bool must_move(ShardId lane, const Lane& at, MemberIndex target, Position committed) const;
+  bool must_move(ShardId lane, const Lane& at, MemberIndex target, std::optional<uint8_t> feed,
+                 Position committed) const;
   std::optional<uint8_t> feed_of(ShardId lane, Position committed) const;
   void stand_still(ShardId lane);
   void close_queue(Feed& feed, QueueSlot slot);

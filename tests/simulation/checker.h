@@ -12,6 +12,7 @@
 
 #include "base/lane_runs.h"
 #include "net/transport.h"
+#include "tests/simulation/finding.h"
 #include "tests/simulation/history.h"
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/sim_cluster.h"
@@ -21,12 +22,6 @@
 #include "tests/simulation/witness.h"
 
 namespace tidemark::sim {
-
-struct Finding {
-  std::string property;
-  std::string what;
-  Micros at;
-};
 
 // What a client asked for, row by row.
 struct RowWrite {

@@ -155,7 +155,24 @@ bool Operator::set_up() {
     create(random_view(false));
     if (!settle_catalog()) return false;
   }
-  return cluster_.run_until([this] { return unfinished().empty(); }, Micros{60'000'000});
+  // A view that is being filled shows no prefix of its source's history, and no token.
+  return cluster_.run_until([this] { return unfinished().empty() && all_filled(); }, Micros{60'000'000});
+}
+
+bool Operator::all_filled() {
+  uint32_t shards = 0;
+  bool filled = true;
+  for (int i = 0; i < cluster_.node_count(); ++i) {
+    StorageNode* node = cluster_.storage_node(i);
+    if (node == nullptr) continue;
+    node->regions().for_each([&](RegionReplica& region) {
+      if (!region.owning()) return;
+      shards += region.state().identity().shards.size();
+      filled = filled && region.state().backfilling().empty() &&
+               region.state().catalog().version().value == catalog_.version();
+    });
+  }
+  return filled && shards == cluster_.options().shards.value;
 }
 
 void Operator::change_views() {

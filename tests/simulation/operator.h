@@ -64,6 +64,7 @@ class Operator {
   void create(const ViewSpec& view);
   void ask_catalog();
   bool has_wanted() const;
+  bool all_filled();
 
   SimCluster& cluster_;
   const Scenario& scenario_;

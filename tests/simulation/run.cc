@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/probe.h"
+#include "tests/simulation/checker.h"
 #include "tests/simulation/nemesis.h"
 #include "tests/simulation/operator.h"
 #include "tests/simulation/workload.h"
@@ -57,6 +58,8 @@ NodeOptions node_options(const Scenario& s) {
   node.feed.window_bytes_max = whole<size_t>(s.window_bytes_max);
   node.feed.message_bytes_max = whole<size_t>(s.message_bytes_max);
   node.feed.silent_records_max = whole<uint64_t>(s.silent_records_max);
+  node.feed.read_bytes = whole<size_t>(s.read_bytes);
+  node.wal.read_bytes = whole<size_t>(s.read_bytes);
   node.checkpoint_interval = micros(s.checkpoint_interval_micros);
   node.seed_chunk_bytes = whole<size_t>(s.seed_chunk_bytes);
   return node;
@@ -176,15 +179,18 @@ class Run {
   void liveness() {
     nemesis_.mend();
     if (!operator_.settle_catalog()) return fail("P2 termination", "the catalog does not take a change");
-    const int rounds_max = 240;
-    std::string why;
-    std::string property;
-    for (int round = 0; round < rounds_max; ++round) {
+    // As long as it gets on it may take its time; what stands still for so long has stopped for good.
+    const int idle_rounds_max = 120, rounds_max = 1200;
+    std::string why, property;
+    uint64_t records = 0;
+    for (int round = 0, idle = 0; round < rounds_max && idle < idle_rounds_max; ++round) {
       cluster_.run_for(Micros{500'000});
       if (!report_.findings.empty()) return;
       std::tie(property, why) = unrest();
       if (why.empty()) break;
       trace_.say("not at rest:", property, why);
+      idle = records == witness_.record_count() ? idle + 1 : 0;
+      records = witness_.record_count();
     }
     if (!why.empty()) {
       describe_cluster();

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/simulation/checker.h"
+#include "tests/simulation/finding.h"
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/trace.h"
 

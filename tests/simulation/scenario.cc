@@ -79,6 +79,7 @@ constexpr Knob kKnobs[] = {
     KNOB(window_bytes_max, 4 << 20),
     KNOB(message_bytes_max, 512 << 10),
     KNOB(silent_records_max, 256),
+    KNOB(read_bytes, 64 << 10),
     KNOB(checkpoint_interval_micros, 5'000'000),
     KNOB(seed_chunk_bytes, 512 << 10),
     KNOB(input_bytes_max, 64 << 20),
@@ -159,10 +160,11 @@ void draw_tunables(Draw& draw, Scenario& s) {
   s.window_bytes_max = draw.one_of({500, 5'000, 50'000, 4 << 20, 4 << 20});
   s.message_bytes_max = draw.one_of({300, 5'000, 512 << 10});
   s.silent_records_max = draw.one_of({4, 32, 256});
+  s.read_bytes = draw.one_of({2'000, 10'000});
   s.checkpoint_interval_micros = draw.scale(200'000, 10'000'000);
   s.seed_chunk_bytes = draw.one_of({500, 10'000, 512 << 10});
-  s.input_bytes_max = draw.one_of({5'000, 100'000, 64 << 20});
-  s.queue_bytes_min = draw.one_of({500, 5'000, 64 << 10});
+  s.input_bytes_max = draw.one_of({20'000, 100'000, 64 << 20});
+  s.queue_bytes_min = draw.one_of({2'000, 5'000, 64 << 10});
   s.effects_bytes_max = draw.one_of({5'000, 100'000, 128 << 20});
   s.batch_bytes_max = draw.one_of({200, 3'000, 256 << 10});
   s.batch_effects_max = draw.one_of({1, 3, 20, 8192});

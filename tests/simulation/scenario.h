@@ -59,6 +59,7 @@ struct Scenario {
   double window_bytes_max = 4 << 20;
   double message_bytes_max = 512 << 10;
   double silent_records_max = 256;
+  double read_bytes = 64 << 10;
   double checkpoint_interval_micros = 5'000'000;
   double seed_chunk_bytes = 512 << 10;
   double input_bytes_max = 64 << 20;

@@ -74,7 +74,7 @@ void EffectLedger::on_message(const pb::Message& message) {
     destinations.insert(shards_.shard_of(effect.hash));
   const pb::LaneStep& step = batch.lanes(0);
   for (ShardId destination : destinations)
-    needed_[ShardId{step.lanes().begin()}].insert({from_pb(step.to()), destination});
+    needed_[ShardId{step.lanes().begin()}].insert({from_pb(step.to()), from_pb(step.prev()), destination});
 }
 
 ShardRange EffectLedger::range_of(const SeenStream& stream) {
@@ -159,10 +159,10 @@ void EffectLedger::commit(const pb::Progress& progress) {
       while (!needed.empty() && needed.begin()->to <= position) {
         const Needed one = *needed.begin();
         needed.erase(needed.begin());
-        if (applied(one.destination, lane) < one.to) {
-          skipped_ =
-              text("lane ", lane, " is committed up to ", position, ", but shard ", one.destination,
-                   " has it up to ", applied(one.destination, lane), " and had a batch up to ", one.to);
+        if (applied(one.destination, lane) <= one.prev) {
+          skipped_ = text("lane ", lane, " is committed up to ", position, ", but shard ", one.destination,
+                          " has it up to ", applied(one.destination, lane), " and was sent effects between ",
+                          one.prev, " and ", one.to);
         }
       }
     });

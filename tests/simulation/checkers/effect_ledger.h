@@ -27,8 +27,10 @@ class EffectLedger {
   const std::string& broke_chain() const { return broke_chain_; }  // PTO5: from another generation.
 
  private:
+  // A batch was sent with effects between the two positions, the last of them perhaps well before `to`.
   struct Needed {
     Position to;
+    Position prev;
     ShardId destination;
     bool operator<(const Needed& other) const { return to < other.to; }
   };
