@@ -1,5 +1,7 @@
 // `tidemark up`, killed for real under load: what was acknowledged is there, what was refused is not, what is
 // unknown was done once or not at all, and the views are right.
+#include <algorithm>
+
 #include "tests/cluster/crash_test.h"
 #include "tests/cluster/embedded_process.h"
 #include "tests/cluster/region_churn.h"
@@ -67,6 +69,32 @@ TEST_F(EmbeddedCrash, NothingIsLostOrDoubledByKill9WhileRegionsMoveSplitAndMerge
     load.start();
   }
   load.stop();
+}
+
+// Each of these is what a lost, doubled or invented write would look like.
+TEST_F(EmbeddedCrash, TheChecksFindWhatIsWrong) {
+  EmbeddedProcess up({});
+  up.process().start();
+  Load load(up.gateways(), load_options(seed_));
+  load.create();
+  load.start();
+  wait_for_writes(load, 500);
+  load.stop();
+  EXPECT_EQ(load.verify(), Findings());
+  SqlClient client(up.gateways(), 1);
+  for (const char* damage :
+       {"delete from transfers where id = 1", "delete from list where id = 1",
+        "update counters set n = n + 1 where k = 3", "update counters set n = n - 1 where k = 4",
+        "insert into registers values ('nobody', 1, 2)", "insert into orders values (999999999, 1, 2)"}) {
+    client.ask_until_done(damage);
+  }
+  const Findings findings = load.verify();
+  for (const char* part :
+       {"transfer 1:", "list 1:", "counter 3", "counter 4", "register nobody", "order 999999999"}) {
+    EXPECT_TRUE(std::any_of(findings.begin(), findings.end(), [&](const std::string& one) {
+      return one.find(part) != std::string::npos;
+    })) << part;
+  }
 }
 
 }  // namespace

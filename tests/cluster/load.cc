@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "tests/cluster/tidemark_process.h"
 #include "tests/cluster/workloads.h"
 #include "tests/servers/supervisor.h"
 
@@ -54,6 +55,17 @@ Findings await_view(SqlClient& client, const ViewQuery& view, std::chrono::milli
   }
 }
 
+Findings verify_by_program(const Gateways& gateways) {
+  servers::TemporaryDirectory directory("verify");
+  ProgramEnd end;
+  for (const std::string& address : gateways.all()) {
+    end = run_tidemark({"verify", "--connect", address, "--directory", directory.path().string()},
+                       directory.path());
+    if (end.exit_code == 0) return {};
+  }
+  return {"tidemark verify ended with " + std::to_string(end.exit_code) + ": " + end.said};
+}
+
 Load::Load(const Gateways& gateways, LoadOptions options) : gateways_(gateways), options_(options) {
   const WorkloadOptions& one = options_.workload;
   for (auto make : {make_ledger, make_linked_list, make_registers, make_counters, make_orders})
@@ -84,6 +96,7 @@ Findings Load::verify() {
     for (const ViewQuery& view : workload->views()) append(out, await_view(client, view, options_.converge));
     append(out, workload->check(client));
   }
+  append(out, verify_by_program(gateways_));
   return out;
 }
 

@@ -26,7 +26,7 @@ class Load {
   void stop();
 
   // Stops; waits until every view equals its query, run ad hoc over the tables; compares all with what the
-  // writers were told. Throws ServerError if nobody answers.
+  // writers were told; asks `tidemark verify`, too. Throws ServerError if nobody answers.
   Findings verify();
 
   Tally tally() const;
@@ -40,5 +40,8 @@ class Load {
 
 // Empty once the view equals its query; else, at the deadline, the rows that differ.
 Findings await_view(SqlClient& client, const ViewQuery& view, std::chrono::milliseconds deadline);
+
+// What `tidemark verify` finds, asked of any gateway.
+Findings verify_by_program(const Gateways& gateways);
 
 }  // namespace tidemark::crash

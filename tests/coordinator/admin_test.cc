@@ -180,6 +180,7 @@ TEST_F(Admin, StatusShowsTheClusterAtAGlance) {
   EXPECT_THAT(text, HasSubstr("v2              gone"));
   EXPECT_THAT(text, HasSubstr("served"));
   std::string json = cluster.ask({"status"}, true).out();
+  EXPECT_THAT(json, HasSubstr("\"coordinator\":\"c1\""));
   EXPECT_THAT(json, HasSubstr("\"ring_version\":2"));
   EXPECT_THAT(json, HasSubstr("{\"name\":\"v2\",\"alive\":false"));
 }
