@@ -16,7 +16,7 @@ namespace tidemark {
 namespace {
 
 // One seed's report as lines: "kind<TAB>name<TAB>number", and "end" last.
-void write_counts(std::ostream& out, const char* kind, const sim::Counts& counts) {
+void write_counts(std::ostream& out, const char* kind, const sim::Tallies& counts) {
   for (const auto& [name, count] : counts) out << kind << '\t' << name << '\t' << count << '\n';
 }
 

@@ -124,7 +124,7 @@ class Totals {
   }
 
  private:
-  static void add(sim::Counts& to, const sim::Counts& more) {
+  static void add(sim::Tallies& to, const sim::Tallies& more) {
     for (const auto& [name, count] : more) to[name] += count;
   }
   static uint64_t median(std::vector<uint64_t> values) {
@@ -133,7 +133,7 @@ class Totals {
                      values.end());
     return values[values.size() / 2];
   }
-  static ReportTable table(const char* name, const sim::Counts& counts) {
+  static ReportTable table(const char* name, const sim::Tallies& counts) {
     ReportTable out{name, {"what", "count"}, {}};
     for (const auto& [what, count] : counts) out.rows.push_back({what, Cell::number(count)});
     return out;
@@ -141,7 +141,7 @@ class Totals {
 
   uint64_t seeds_ = 0;
   std::vector<uint64_t> failed_, operations_, faults_, region_changes_, manager_changes_;
-  sim::Counts work_, changes_, all_faults_, probes_;
+  sim::Tallies work_, changes_, all_faults_, probes_;
 };
 
 void say_failure(const Arguments& arguments, const SeedResult& result) {

@@ -171,7 +171,7 @@ class RegionReplica : private WalListener {
   size_t record_bytes_ = 0;            // Of the record being applied.
   Offset record_next_;
   std::deque<std::pair<Offset, Micros>>
-      appended_at_;                       // Own records handed to the log, until they are durable.
+      appended_at_;  // Own records handed to the log, until they are durable.
   LogFigures log_figures_;
   std::unique_ptr<RegionQueues> queues_;  // While owning.
   bool turn_posted_ = false;

@@ -13,15 +13,15 @@
 
 namespace tidemark::sim {
 
-using Counts = std::map<std::string, uint64_t>;
+using Tallies = std::map<std::string, uint64_t>;
 
 struct RunReport {
   std::vector<Finding> findings;  // Empty: all held.
   uint64_t state_hash = 0;        // Of all logs, disks, answers and the clock.
-  Counts work;                    // What clients did and heard.
-  Counts changes;                 // What operators did, accepted ones only.
-  Counts faults;
-  Counts probes;  // Rare branches that were reached.
+  Tallies work;                   // What clients did and heard.
+  Tallies changes;                // What operators did, accepted ones only.
+  Tallies faults;
+  Tallies probes;  // Rare branches that were reached.
   Micros simulated;
 
   uint64_t fault_count() const;
