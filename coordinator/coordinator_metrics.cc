@@ -47,7 +47,7 @@ void CoordinatorMetrics::tell(const pb::ViewFreshness& view) {
   }
   gauges.told = true;
   gauges.lag_records->set(static_cast<double>(view.lag_records()));
-  gauges.lag_seconds->set(static_cast<double>(view.lag_micros()) * 1e-6);
+  gauges.lag_seconds->set(static_cast<double>(view.lag_micros()) / 1e6);
 }
 
 }  // namespace tidemark

@@ -175,7 +175,7 @@ TEST(Freshness, IsAskedOfAnyNode) {
 
 TEST(CoordinatorMetrics, TellOfViewsOnlyWhileElectedAndWhileTheyAreThere) {
   TwoRegions cluster;
-  cluster.lag(2, kJoined, 2, 9'000, 7);
+  cluster.lag(2, kJoined, 2, 250'000, 7);
   PrometheusMetrics served;
   CoordinatorMetrics metrics(served);
   metrics.on_step(StepKind::FillViews);
@@ -185,7 +185,7 @@ TEST(CoordinatorMetrics, TellOfViewsOnlyWhileElectedAndWhileTheyAreThere) {
   EXPECT_THAT(served.text(), HasSubstr("tidemark_coordinator_elected 1"));
   EXPECT_THAT(served.text(), HasSubstr("tidemark_coordinator_operations_running 3"));
   EXPECT_THAT(served.text(), HasSubstr("tidemark_coordinator_steps_total{kind=\"fill-views\"} 1"));
-  EXPECT_THAT(served.text(), HasSubstr("tidemark_view_lag_seconds{view=\"counts\"} 0.009"));
+  EXPECT_THAT(served.text(), HasSubstr("tidemark_view_lag_seconds{view=\"counts\"} 0.25"));
   EXPECT_THAT(served.text(), HasSubstr("tidemark_view_lag_records{view=\"elsewhere\"} 0"));
 
   metrics.sample(true, std::nullopt);
