@@ -167,7 +167,7 @@ void draw_tunables(Draw& draw, Scenario& s) {
   s.queue_bytes_min = draw.one_of({2'000, 5'000, 64 << 10});
   s.effects_bytes_max = draw.one_of({5'000, 100'000, 128 << 20});
   s.batch_bytes_max = draw.one_of({200, 3'000, 256 << 10});
-  s.batch_effects_max = draw.one_of({1, 3, 20, 8192});
+  s.batch_effects_max = draw.chance(0.05) ? 1 : draw.one_of({3, 20, 20, 8192});
   s.batches_in_flight_max = draw.one_of({1, 2, 4});
   s.answer_timeout_micros = draw.one_of({50'000, 500'000});
   s.silence_timeout_micros = draw.one_of({200'000, 2'000'000});
@@ -272,6 +272,8 @@ const Kind kKinds[] = {
 };
 
 void settle(Scenario& s) {
+  // A page per match shows what there is to see; a hundred pages per change only take time.
+  s.join_page_matches_max = std::max(s.join_page_matches_max, std::floor(s.keys / s.groups / 4));
   if (s.embedded == 0) return;
   s.nodes = s.replicas = 1;
   s.lose_disk = 0;  // The log is on it.
