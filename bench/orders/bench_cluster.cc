@@ -91,6 +91,14 @@ NodeServer::Figures BenchCluster::node_figures() {
     out.rows.evicted += one.rows.evicted;
     out.rows.written_back += one.rows.written_back;
     out.database_memory_bytes += one.database_memory_bytes;
+    out.lanes_waiting += one.lanes_waiting;
+    if (one.pauses_ring > out.pauses_ring) {
+      out.pauses_ring = one.pauses_ring;
+      out.pauses.clear();
+    }
+    if (one.pauses_ring == out.pauses_ring) {
+      out.pauses.insert(out.pauses.end(), one.pauses.begin(), one.pauses.end());
+    }
   }
   return out;
 }
