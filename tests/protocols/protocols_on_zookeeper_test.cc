@@ -127,7 +127,7 @@ TYPED_TEST(ProtocolsOnZooKeeper, CrashViewManagerThatAStandbyReplaces) {
   victim.process().kill();
   servers::wait_until("the standby took over", [&] {
     for (const OperationShown& operation : this->cluster->history())
-      if (operation.what == "recover-vm " + victim.name() && operation.outcome == "done") return true;
+      if (operation.what == "recover-vm " + victim.name() && operation.outcome == "DONE") return true;
     return false;
   });
   EXPECT_TRUE(
