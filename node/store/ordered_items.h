@@ -133,7 +133,7 @@ class OrderedItems {
 
   static Probe probe_of(std::string_view key) {
     uint64_t head = 0;
-    std::memcpy(&head, key.data(), std::min(key.size(), sizeof head));
+    if (!key.empty()) std::memcpy(&head, key.data(), std::min(key.size(), sizeof head));
     if constexpr (std::endian::native == std::endian::little) head = __builtin_bswap64(head);
     return {head, key};
   }
