@@ -145,6 +145,7 @@ class Supervisor {
       return error_of_errno(spawned.argv[0]);
     }
     ended_.erase(child);  // Of an earlier process with the same number.
+    dying_.erase(child);
     running_.insert(child);
     return {"ok", std::to_string(child)};
   }
@@ -154,15 +155,31 @@ class Supervisor {
     const int number = std::stoi(request[2]);
     // Also settles that the pid is still this child's: it is not reused before it was waited for.
     if (status(pid)[0] != "running") return error("it has ended");
-    const std::vector<pid_t> below = request[3] == "tree" ? descendants_of(pid) : std::vector<pid_t>();
+    const bool tree = request[3] == "tree";
+    if (tree && number == SIGKILL) return kill_tree(pid);
+    const std::vector<pid_t> below = tree ? descendants_of(pid) : std::vector<pid_t>();
     if (kill(pid, number) != 0) return error_of_errno("kill");
     for (pid_t descendant : below) kill(descendant, number);
     return {"ok"};
   }
 
+  // Counts as running until the last of the tree is gone: one that lingers may hold a lock, a port or shared
+  // memory against the server's next start.
+  Fields kill_tree(pid_t pid) {
+    // It must not fork behind our look at its children.
+    int how = 0;
+    if (kill(pid, SIGSTOP) != 0) return error_of_errno("kill");
+    if (waitpid(pid, &how, WUNTRACED) == pid && !WIFSTOPPED(how)) ended(pid, how);
+    const std::vector<pid_t> below = descendants_of(pid);
+    kill(pid, SIGKILL);
+    for (pid_t descendant : below) kill(descendant, SIGKILL);
+    dying_[pid] = below;
+    return {"ok"};
+  }
+
   Fields status(pid_t pid) {
     reap();
-    if (running_.contains(pid)) return {"running"};
+    if (running_.contains(pid) || tree_lives(pid)) return {"running"};
     const auto it = ended_.find(pid);
     if (it == ended_.end()) return error("no such process");
     if (WIFEXITED(it->second)) return {"exited", std::to_string(WEXITSTATUS(it->second))};
@@ -173,8 +190,22 @@ class Supervisor {
   void reap() {
     int how = 0;
     for (pid_t pid; (pid = waitpid(-1, &how, WNOHANG)) > 0;) {
-      if (running_.erase(pid) > 0) ended_[pid] = how;
+      ended(pid, how);
     }
+  }
+
+  void ended(pid_t pid, int how) {
+    if (running_.erase(pid) > 0) ended_[pid] = how;
+  }
+
+  // They are ours to reap once their parents are gone, so a number that answers is still theirs.
+  bool tree_lives(pid_t root) {
+    const auto it = dying_.find(root);
+    if (it == dying_.end()) return false;
+    std::erase_if(it->second, [](pid_t pid) { return kill(pid, 0) != 0; });
+    if (!it->second.empty()) return true;
+    dying_.erase(it);
+    return false;
   }
 
   int socket_;
@@ -183,7 +214,8 @@ class Supervisor {
   std::string kept_logs_;
   std::map<std::string, std::string> directories_;  // path -> name for its logs
   std::set<pid_t> running_;
-  std::map<pid_t, int> ended_;  // pid -> wait status
+  std::map<pid_t, int> ended_;                 // pid -> wait status
+  std::map<pid_t, std::vector<pid_t>> dying_;  // root of a killed tree -> those below it not yet reaped
 };
 
 }  // namespace
