@@ -12,7 +12,7 @@ namespace {
 // Refusals after which the same question may find a better answer.
 bool worth_retrying(pb::RefusalCode code) {
   return code == pb::NOT_OWNER || code == pb::OPENING || code == pb::OVERLOADED ||
-         code == pb::OUTCOME_UNKNOWN || code == pb::TOO_MANY_SESSIONS;
+         code == pb::OUTCOME_UNKNOWN || code == pb::TOO_MANY_SESSIONS || code == pb::CATALOG_BEHIND;
 }
 
 }  // namespace
@@ -44,6 +44,8 @@ void RequestTable::on_message(const pb::Message& message) {
   if (it == pending_.end()) return;  // Late, or a repeat.
   if (message.has_refusal() && worth_retrying(message.refusal().code())) {
     if (message.refusal().code() == pb::NOT_OWNER) directory_.look_again();
+    const bool undone = message.refusal().code() != pb::OUTCOME_UNKNOWN;
+    if (undone && it->second.question.on_undone) it->second.question.on_undone();
     retry(it->first, it->second);
     return;
   }

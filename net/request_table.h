@@ -26,6 +26,8 @@ class RequestTable {
     std::function<MessagePtr(uint64_t id, Address& to)> make;
     // Not called for refusals that only mean "try again, perhaps elsewhere".
     std::function<void(const pb::Message& answer)> on_answer;
+    // An attempt came back undone, and another will be made. May be empty.
+    std::function<void()> on_undone = {};
     std::function<void()> on_deadline;
     Micros deadline;  // On the scheduler's clock.
   };

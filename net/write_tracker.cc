@@ -1,6 +1,7 @@
 #include "net/write_tracker.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "proto/convert.h"
 
@@ -48,16 +49,8 @@ void WriteTracker::write(WriteBatch batch, CatalogVersion catalog, Atomicity ato
   write.left = write.batch.size();
   write.states.resize(write.left);
   write.done = std::move(done);
+  write.atomicity = atomicity;
   if (write.left == 0) return end(number, {}, std::nullopt);
-  if (atomicity == Atomicity::Whole) {
-    const RegionPlace* first = directory_.find(shard_of(write, 0));
-    for (size_t i = 1; first && i < write.left; ++i) {
-      if (first->shards.contains(shard_of(write, i))) continue;
-      Indexes all(write.left);
-      for (size_t j = 0; j < all.size(); ++j) all[j] = j;
-      return end(number, all, ClientFailure{ClientError::NotOneRegion, "the rows lie in several regions", i});
-    }
-  }
   dispatch(number);
 }
 
@@ -66,8 +59,11 @@ void WriteTracker::dispatch(uint64_t number) {
   auto it = writes_.find(number);
   if (it == writes_.end()) return;
   Write& write = it->second;
+  const bool whole = write.atomicity == Atomicity::Whole;
+  if (whole && ended_by_regions(number)) return;
   std::map<std::pair<RegionId, SessionKey>, Indexes> pieces;
   Indexes unplaced;
+  bool all_ready = true;
   for (size_t i = 0; i < write.states.size(); ++i) {
     OperationState& state = write.states[i];
     if (state.ended || state.assigned) continue;
@@ -82,10 +78,49 @@ void WriteTracker::dispatch(uint64_t number) {
       pieces[{place->region, *state.session}].push_back(i);
     } else {
       open_session(shard, write.deadline);
+      all_ready = false;
     }
   }
+  if (whole && pieces.size() > 1) return unite_sessions(number);
+  if (whole && !(all_ready && unplaced.empty())) pieces.clear();  // It is dispatched again when all are.
   if (!unplaced.empty()) send_piece(number, std::move(unplaced));
   for (auto& [where, indexes] : pieces) send_piece(number, std::move(indexes));
+}
+
+// A write that is to be one request and lies in several regions, by now, is over.
+bool WriteTracker::ended_by_regions(uint64_t number) {
+  const Write& write = writes_.at(number);
+  const RegionPlace* first = directory_.find(shard_of(write, 0));
+  for (size_t i = 1; first && i < write.states.size(); ++i) {
+    if (first->shards.contains(shard_of(write, i))) continue;
+    end_whole(number, {ClientError::NotOneRegion, "the rows lie in several regions", i});
+    return true;
+  }
+  return false;
+}
+
+// After regions were merged, a write may find a session for each of them; one request needs one.
+void WriteTracker::unite_sessions(uint64_t number) {
+  Write& write = writes_.at(number);
+  if (may_be_done(write)) return end_whole(number, {});
+  for (OperationState& state : write.states) state.session.reset();
+  open_session(shard_of(write, 0), write.deadline);
+}
+
+bool WriteTracker::may_be_done(const Write& write) const {
+  return std::any_of(write.states.begin(), write.states.end(),
+                     [](const OperationState& state) { return state.attempts > 0; });
+}
+
+void WriteTracker::end_whole(uint64_t number, ClientFailure failure) {
+  const Write& write = writes_.at(number);
+  if (may_be_done(write)) {
+    failure = {ClientError::OutcomeUnknown,
+               "its region was split or merged meanwhile; it may have been done"};
+  }
+  Indexes all(write.states.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  end(number, all, std::move(failure));
 }
 
 void WriteTracker::send_piece(uint64_t number, Indexes indexes) {
@@ -98,6 +133,7 @@ void WriteTracker::send_piece(uint64_t number, Indexes indexes) {
   question.on_answer = [this, number, indexes](const pb::Message& answer) {
     on_answer(number, indexes, answer);
   };
+  question.on_undone = [this, number, indexes] { on_undone(number, indexes); };
   question.on_deadline = [this, number, indexes] { on_deadline(number, indexes); };
   question.deadline = write.deadline;
   requests_.ask(std::move(question));
@@ -134,7 +170,7 @@ MessagePtr WriteTracker::make_piece(uint64_t number, const Indexes& indexes, uin
   request.set_catalog_version(write.catalog.value);
   for (size_t i : indexes) {
     request.mutable_operations()->append(write.batch.operations_[i].encoded);
-    ++write.states[i].sends;
+    ++write.states[i].attempts;
   }
   return message;
 }
@@ -148,7 +184,7 @@ void WriteTracker::on_answer(uint64_t number, const Indexes& indexes, const pb::
     ClientError code = refusal.code() == pb::STALE_CATALOG    ? ClientError::StaleCatalog
                        : refusal.code() == pb::NUMBER_TOO_LOW ? ClientError::OutcomeUnknown
                                                               : ClientError::Refused;
-    return end(number, indexes, ClientFailure{code, describe(refusal)});
+    return end(number, indexes, honest(write, indexes, {code, describe(refusal)}));
   }
   if (!answer.has_written()) {
     return end(number, indexes, ClientFailure{ClientError::OutcomeUnknown, "an answer of another kind"});
@@ -156,7 +192,7 @@ void WriteTracker::on_answer(uint64_t number, const Indexes& indexes, const pb::
   const pb::WriteReply& reply = answer.written();
   if (!reply.failed().empty()) {
     size_t at = std::min<size_t>(reply.failed_operation(), indexes.size() - 1);
-    return end(number, indexes, ClientFailure{ClientError::Failed, reply.failed(), indexes[at]});
+    return end(number, indexes, honest(write, indexes, {ClientError::Failed, reply.failed(), indexes[at]}));
   }
   for (int k = 0; k < reply.rows_affected_size() && static_cast<size_t>(k) < indexes.size(); ++k) {
     write.states[indexes[static_cast<size_t>(k)]].rows_affected = reply.rows_affected(k);
@@ -168,18 +204,32 @@ void WriteTracker::on_answer(uint64_t number, const Indexes& indexes, const pb::
   end(number, indexes, std::nullopt);
 }
 
+void WriteTracker::on_undone(uint64_t number, const Indexes& indexes) {
+  for (size_t i : indexes) {
+    OperationState& state = writes_.at(number).states[i];
+    if (state.attempts > 0) --state.attempts;  // Else the peer has answered twice.
+  }
+}
+
+bool WriteTracker::is_only_attempt(const Write& write, const Indexes& indexes) const {
+  return std::all_of(indexes.begin(), indexes.end(), [&](size_t i) { return write.states[i].attempts <= 1; });
+}
+
+ClientFailure WriteTracker::honest(const Write& write, const Indexes& indexes, ClientFailure failure) const {
+  if (is_only_attempt(write, indexes)) return failure;
+  return {ClientError::OutcomeUnknown, failure.message + "; an earlier attempt may have been done"};
+}
+
 // The region does not know the session: this attempt was not executed. If it was the only one, nothing was.
 void WriteTracker::on_expired(uint64_t number, const Indexes& indexes) {
   Write& write = writes_.at(number);
   sessions_.forget(*write.states[indexes[0]].session);
-  bool only_one =
-      std::all_of(indexes.begin(), indexes.end(), [&](size_t i) { return write.states[i].sends == 1; });
-  if (!only_one) {
+  if (!is_only_attempt(write, indexes)) {
     return end(number, indexes, ClientFailure{ClientError::OutcomeUnknown, "the session has expired"});
   }
   for (size_t i : indexes) {
     write.states[i].session.reset();
-    write.states[i].sends = 0;
+    write.states[i].attempts = 0;
   }
   dispatch(number);
 }
@@ -187,7 +237,7 @@ void WriteTracker::on_expired(uint64_t number, const Indexes& indexes) {
 void WriteTracker::on_deadline(uint64_t number, const Indexes& indexes) {
   const Write& write = writes_.at(number);
   bool sent =
-      std::any_of(indexes.begin(), indexes.end(), [&](size_t i) { return write.states[i].sends > 0; });
+      std::any_of(indexes.begin(), indexes.end(), [&](size_t i) { return write.states[i].attempts > 0; });
   end(number, indexes,
       sent ? ClientFailure{ClientError::OutcomeUnknown, "no answer in time; the write may have been done"}
            : ClientFailure{ClientError::TimedOut, "no region could be reached in time; nothing was written"});

@@ -46,7 +46,7 @@ class WriteTracker {
   struct OperationState {
     bool ended = false;
     bool assigned = false;  // It belongs to a piece that is on its way.
-    uint32_t sends = 0;
+    uint32_t attempts = 0;  // Sent and not known to be undone: each may have been done, or may yet be.
     std::optional<SessionKey> session;
     uint32_t rows_affected = 0;
   };
@@ -54,6 +54,7 @@ class WriteTracker {
     WriteBatch batch;
     CatalogVersion catalog;
     Micros deadline{};
+    Atomicity atomicity = Atomicity::PerRegion;
     std::vector<OperationState> states;
     size_t left = 0;
     LaneRuns tokens;
@@ -64,9 +65,18 @@ class WriteTracker {
 
   ShardId shard_of(const Write& write, size_t index) const;
   void dispatch(uint64_t number);
+  bool ended_by_regions(uint64_t number);
+  void unite_sessions(uint64_t number);
+  bool may_be_done(const Write& write) const;
+  void end_whole(uint64_t number, ClientFailure failure);
   void send_piece(uint64_t number, Indexes indexes);
   MessagePtr make_piece(uint64_t number, const Indexes& indexes, uint64_t id, Address& to);
   void on_answer(uint64_t number, const Indexes& indexes, const pb::Message& answer);
+  void on_undone(uint64_t number, const Indexes& indexes);
+  // Whether no attempt but the one that has just been answered may be done.
+  bool is_only_attempt(const Write& write, const Indexes& indexes) const;
+  // `failure` as told of one attempt, or that the outcome is unknown if another one may be done.
+  ClientFailure honest(const Write& write, const Indexes& indexes, ClientFailure failure) const;
   void on_expired(uint64_t number, const Indexes& indexes);
   void on_deadline(uint64_t number, const Indexes& indexes);
   void end(uint64_t number, const Indexes& indexes, std::optional<ClientFailure> failure);

@@ -28,7 +28,6 @@ struct OperationWriter::Writing {
   Grouping grouping;
   WriteResult result;
   size_t left = 0;
-  Micros give_up{};
   Done done;
 };
 
@@ -44,7 +43,6 @@ void OperationWriter::write(std::vector<OwnedOperation> operations, CatalogVersi
   writing->grouping = grouping;
   writing->left = writing->operations.size();
   writing->result.operations.resize(writing->left);
-  writing->give_up = Micros{loop_.now().value + kCatalogDeadline.value};
   writing->done = std::move(done);
   std::vector<size_t> all(writing->left);
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
@@ -99,11 +97,6 @@ void OperationWriter::on_failure(const std::shared_ptr<Writing>& writing, const 
                                  const ClientFailure& failure) {
   if (failure.code == ClientError::NotOneRegion && writing->grouping != Grouping::OneRequest) {
     return send(writing, group);  // A region was split.
-  }
-  const bool is_known = service_.catalog->table(writing->operations[group[0]].table) != nullptr;
-  if (failure.code == ClientError::StaleCatalog && is_known && loop_.now() < writing->give_up) {
-    // The region has not heard of the table yet.
-    return loop_.post_after(kCatalogRetryDelay, [this, writing, group] { send(writing, group); });
   }
   for (size_t i : group) {
     writing->result.operations[i].failure = failure;

@@ -42,6 +42,7 @@ struct NaiveRegions {
     if (refuse_next > 0) {
       --refuse_next;
       answer.mutable_refusal()->set_code(refuse_with);
+      if (on_refused) on_refused();
     } else if (message.has_open_session()) {
       open(message.open_session(), *answer.mutable_session_opened());
     } else if (message.has_write()) {
@@ -64,6 +65,7 @@ struct NaiveRegions {
   }
 
   void write(const pb::WriteRequest& request, pb::Message& answer) {
+    ++writes;
     std::pair<uint64_t, uint64_t> session{request.session().region(), request.session().offset()};
     if (!sessions.contains(session)) {
       answer.mutable_refusal()->set_code(pb::SESSION_EXPIRED);
@@ -115,6 +117,8 @@ struct NaiveRegions {
   uint64_t last_session = 0;
   int refuse_next = 0;
   pb::RefusalCode refuse_with = pb::NOT_OWNER;
+  std::function<void()> on_refused;
+  size_t writes = 0;
   bool expire_after_write = false;
 };
 
@@ -236,6 +240,72 @@ TEST_F(ClientTest, AnExpiredSessionAfterALostAnswerIsAnUnknownOutcome) {
   auto outcome = write(std::move(batch));
   ASSERT_FALSE(outcome.ok());
   EXPECT_EQ(outcome.error().code, ClientError::OutcomeUnknown);
+}
+
+TEST_F(ClientTest, ARefusalWhileAnotherAttemptMayBeDoneIsAnUnknownOutcome) {
+  WriteBatch warm, batch;
+  add_put(warm, 1, "a", "0");
+  ASSERT_TRUE(write(std::move(warm)).ok());
+  network.cut(Address{"server"}, Address{"client"});
+  process.post_after(Micros{1'200'000}, [&] {
+    network.heal_all();
+    regions.refuse_next = 1;
+    regions.refuse_with = pb::STALE_CATALOG;
+  });
+  add_put(batch, 1, "a", "1");
+  auto outcome = write(std::move(batch));
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().code, ClientError::OutcomeUnknown);
+  EXPECT_EQ(regions.rows.begin()->second, (std::vector<std::string>{"0", "1"}));
+}
+
+TEST_F(ClientTest, ARefusalAfterAttemptsThatCameBackUndoneIsCertain) {
+  WriteBatch warm, batch;
+  add_put(warm, 1, "a", "0");
+  ASSERT_TRUE(write(std::move(warm)).ok());
+  regions.refuse_next = 2;
+  regions.refuse_with = pb::CATALOG_BEHIND;
+  regions.on_refused = [&] { regions.refuse_with = pb::STALE_CATALOG; };
+  add_put(batch, 1, "a", "1");
+  auto outcome = write(std::move(batch));
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().code, ClientError::StaleCatalog);
+  EXPECT_EQ(regions.rows.begin()->second, (std::vector<std::string>{"0"}));
+}
+
+TEST_F(ClientTest, AWholeWriteIsNotCutInTwoWhenItsRegionIsSplit) {
+  WriteBatch warm, refused, lost;
+  add_put(warm, 1, "a", "0");
+  ASSERT_TRUE(write(std::move(warm)).ok());
+  regions.refuse_next = 1;
+  regions.on_refused = [&] { set_regions({{0, 4}, {4, 8}, {8, 16}}); };
+  for (uint32_t shard : {1u, 5u}) add_put(refused, shard, "b", "1");
+  auto outcome = write(std::move(refused), Atomicity::Whole);
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().code, ClientError::NotOneRegion);
+  EXPECT_EQ(regions.rows.size(), 1u);
+
+  set_regions({{0, 8}, {8, 16}});
+  network.cut(Address{"server"}, Address{"client"});
+  process.post_after(Micros{1'200'000}, [&] {
+    network.heal_all();
+    set_regions({{0, 4}, {4, 8}, {8, 16}});
+  });
+  for (uint32_t shard : {1u, 5u}) add_put(lost, shard, "c", "1");
+  outcome = write(std::move(lost), Atomicity::Whole);
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().code, ClientError::OutcomeUnknown);
+}
+
+TEST_F(ClientTest, AWholeWriteOverMergedRegionsIsOneRequest) {
+  WriteBatch warm, batch;
+  for (uint32_t shard : {1u, 9u}) add_put(warm, shard, "a", "0");
+  ASSERT_TRUE(write(std::move(warm)).ok());
+  set_regions({{0, 16}});
+  const size_t before = regions.writes;
+  for (uint32_t shard : {1u, 9u}) add_put(batch, shard, "b", "1");
+  EXPECT_TRUE(write(std::move(batch), Atomicity::Whole).ok());
+  EXPECT_EQ(regions.writes, before + 1);
 }
 
 TEST_F(ClientTest, DeadlinesTellWhetherItWasEverSent) {

@@ -277,6 +277,9 @@ TEST_F(Requests, MalformedAndForeignOperationsAreRefused) {
   std::string operations;
   append_operation(operations, {OperationKind::Put, TableId{99}, 1, "k", "r", std::nullopt});
   EXPECT_EQ(rig_.refused(write(1, operations)), pb::STALE_CATALOG);
+  pb::WriteRequest ahead = rig_.request(session_, 1, put_of(1, 1), 1);
+  ahead.set_catalog_version(99);
+  EXPECT_EQ(rig_.refused(rig_.write(ahead)), pb::CATALOG_BEHIND);
   EXPECT_EQ(rig_.refused(write(1, put_of(1, 1), 2)), pb::MALFORMED);
 }
 
