@@ -137,6 +137,7 @@ void count_and_sum_by_group(benchmark::State& state) {
   auto open = std::make_shared<pb::Message>();
   open->mutable_queue_open()->set_region(1);
   open->mutable_queue_open()->set_epoch(1);
+  open->mutable_queue_open()->set_identity("vm");
   *open->mutable_queue_open()->mutable_shards() = to_pb(kShards.all());
   to_pb({{kShards.all(), {}}}, *open->mutable_queue_open()->mutable_lanes());
   core.on_message({"node"}, open);

@@ -131,8 +131,12 @@ Members members_from(const std::vector<EntriesWatch::Named>& entries) {
 const pb::ProcessFact* bearer_of(const pb::RingFact& ring, const Members& view_managers,
                                  const std::string& identity) {
   const std::string* process = &identity;
+  for (const auto& bearer : ring.bearers()) {
+    if (bearer.identity() != identity && bearer.process() == identity) process = nullptr;
+  }
   for (const auto& bearer : ring.bearers())
     if (bearer.identity() == identity) process = &bearer.process();
+  if (process == nullptr) return nullptr;  // Its own process bears another.
   auto found = view_managers.find(*process);
   return found == view_managers.end() ? nullptr : &found->second;
 }

@@ -76,6 +76,7 @@ bool weight_changes(const Situation& now) {
 std::string free_process(const Situation& now) {
   for (const auto& [name, process] : now.observed.view_managers) {
     if (!identity_of(now.facts.ring, name).empty()) continue;
+    if (now.running(pb::Operation::ADD_VIEW_MANAGER, name)) continue;
     const auto* wish = now.wished_view_manager(name);
     bool is_displaced = false;  // Another took its identity over while it was away.
     for (const auto& bearer : now.facts.ring.bearers()) is_displaced |= bearer.identity() == name;
@@ -127,9 +128,18 @@ MaybeStep notice_view_manager_death(const Situation& now) {
 }
 
 MaybeStep substitute_view_manager(const Situation& now) {
+  // One that is to work under its own name gives up the one that it took over.
+  for (const auto& bearer : now.facts.ring.bearers()) {
+    if (!now.running(pb::Operation::ADD_VIEW_MANAGER, bearer.process())) continue;
+    Step step = begin_step(now, StepKind::SubstituteViewManager,
+                           bearer.identity() + " is no longer borne by " + bearer.process());
+    set_bearer(step.after.ring, bearer.identity(), bearer.identity());
+    return step;
+  }
   for (const std::string& identity : now.facts.ring.ring().members()) {
     if (now.is_identity_alive(identity)) continue;
-    bool own_is_back = now.observed.view_managers.contains(identity);
+    const bool own_is_back =
+        now.observed.view_managers.contains(identity) && identity_of(now.facts.ring, identity).empty();
     std::string process = own_is_back ? identity : free_process(now);
     if (process.empty()) continue;
     Step step = begin_step(now, StepKind::SubstituteViewManager,

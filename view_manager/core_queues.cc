@@ -74,6 +74,10 @@ void ViewManagerCore::on(const Address& from, const pb::QueueOpen& open) {
     ++counts_.malformed;
     return;
   }
+  if (open.identity() != identity_.value) {
+    TM_PROBE("view manager: a queue for another identity");
+    return;  // Its owner hears soon enough who bears which.
+  }
   if (SourceQueue* known = find_queue(from, open.region(), open.incarnation(), open.epoch())) {
     if (known->granted > 0 && !known->reopening) replies_.push_back(credit_message(*known));
     return;

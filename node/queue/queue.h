@@ -11,6 +11,7 @@
 #include "net/transport.h"
 #include "node/queue/rings.h"
 #include "proto/messages.pb.h"
+#include "wal/reader_rule.h"
 
 namespace tidemark {
 
@@ -33,6 +34,7 @@ struct Queue {
   Micros open_sent_at;          // For repeating it.
   bool waits_for_ring = false;  // The next record is a cut to a ring that is not known here yet.
   bool in_run = false;          // Takes part in the present run of the catch-up reader.
+  ReaderState resume;           // Where the last run left it: the next one starts there, not long before.
 
   std::shared_ptr<pb::Message> building;  // Entries not sent yet.
   size_t building_bytes = 0;

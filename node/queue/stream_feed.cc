@@ -106,6 +106,7 @@ void StreamFeed::send_open(Queue& queue) {
   open.set_epoch(queue.epoch);
   open.set_incarnation(identity_.incarnation.value);
   open.set_ring_version(queue.ring.value);
+  open.set_identity(rings_.identity(queue.member));
   to_pb(queue.lanes, *open.mutable_lanes());
   queue.open_sent_at = scheduler_.now();
   transport_.send(queue.address, std::move(message));
@@ -322,6 +323,7 @@ bool StreamFeed::route_cut(const FeedRecord& record, Queue& queue) {
     // A ring that every lane here has committed past is forgotten: then the cut is history for them.
     if (ring > rings_.newest()) {
       queue.waits_for_ring = true;
+      queue.in_run = false;  // The reader goes on without it.
       return false;
     }
     return true;
@@ -418,6 +420,9 @@ void StreamFeed::start_catch_up() {
   }
   if (from.value == UINT64_MAX) return;
   ReaderState state = state_at_(from);
+  for (const auto& [slot, queue] : queues_) {
+    if (queue.resume.next <= from && queue.resume.next > state.next) state = queue.resume;
+  }
   read_to_ = state.next;
   reader_ = std::make_unique<StreamReader>(identity_.stream, *log_, state, options_.read_bytes);
   for (auto& [slot, queue] : queues_) queue.in_run = false;
@@ -443,9 +448,17 @@ void StreamFeed::on_read(Result<std::vector<JudgedRecord>, LogFailure> records) 
   }
   // Queues that have come to be behind where the reader is now join; those before it wait for the next run.
   for (auto& [slot, queue] : queues_) queue.in_run |= queue.cursor >= read_to_;
+  bool past_end = false;
   for (const JudgedRecord& judged : *records) {
+    // The log may have more than was pushed yet. That comes by the window, and must not be passed over here.
+    past_end = judged.at >= end_;
+    if (past_end) break;
     read_to_ = Offset{judged.at.value + 1};
-    if (judged.verdict == Verdict::Valid && !route_read(judged)) break;
+    if (judged.verdict != Verdict::Valid) {
+      skip_read(judged);
+    } else if (!route_read(judged)) {
+      break;
+    }
   }
   for (QueueSlot slot : slots()) {
     if (Queue* each = queue(slot)) flush(*each);
@@ -455,22 +468,35 @@ void StreamFeed::on_read(Result<std::vector<JudgedRecord>, LogFailure> records) 
   bool wanted = std::any_of(queues_.begin(), queues_.end(), [&](const auto& it) {
     return it.second.in_run && is_behind(it.second) && can_send(it.second);
   });
-  if (wanted && !failed_) return read_more();
+  if (wanted && !past_end && !failed_) return read_more();
   reader_.reset();
   pump();
 }
 
+// A void record is nothing to anybody.
+void StreamFeed::skip_read(const JudgedRecord& judged) {
+  for (auto& [slot, queue] : queues_) {
+    if (!queue.in_run || queue.cursor != judged.at) continue;
+    queue.cursor = judged.state.next;
+    queue.resume = judged.state;
+  }
+}
+
 // False: nobody needs more from the reader.
 bool StreamFeed::route_read(const JudgedRecord& judged) {
-  bool wanted = false;
+  bool wanted = false, taken = false;
   for (auto& [slot, queue] : queues_) {
     bool takes = queue.in_run && is_behind(queue) && can_send(queue);
     queue.in_run &= takes;
     wanted |= takes;
-    taking_[slot] = takes && queue.cursor <= judged.at ? &queue : nullptr;
+    TM_ASSERT(!takes || queue.cursor >= judged.at, queue.cursor, judged.at);
+    takes &= queue.cursor == judged.at;
+    taken |= takes;
+    taking_[slot] = takes ? &queue : nullptr;
   }
-  if (!wanted || judged.at >= end_) return false;
+  if (!wanted) return false;
   ++figures_.records_read;
+  if (!taken) return true;
   TM_PROBE("queues: a record is read again from the log");
   FeedRecord record;
   record.at = judged.at;
@@ -489,6 +515,9 @@ bool StreamFeed::route_read(const JudgedRecord& judged) {
     record.seal = std::move(seal);
   }
   route(record);
+  for (auto& [slot, queue] : queues_) {
+    if (queue.cursor == judged.state.next) queue.resume = judged.state;
+  }
   return true;
 }
 

@@ -133,6 +133,7 @@ class StreamFeed {
   void start_catch_up();
   void read_more();
   void on_read(Result<std::vector<JudgedRecord>, LogFailure> records);
+  void skip_read(const JudgedRecord& judged);
   bool route_read(const JudgedRecord& judged);
 
   FeedIdentity identity_;

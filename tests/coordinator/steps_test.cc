@@ -136,6 +136,46 @@ TEST(NextStep, AViewIsFilledWhenEveryRegionHasCommittedPastItsPages) {
   EXPECT_FALSE(cluster.next());
 }
 
+// One process, two identities: its queues would be cut by one and read by the other.
+TEST(NextStep, AProcessBearsOneIdentity) {
+  Small cluster;
+  cluster.facts.wishes.add_view_managers()->set_name("v2");
+  *cluster.facts.ring.mutable_ring() =
+      plan_ring(cluster.settings.placement, {8}, {}, {{"v1", 1}, {"v2", 1}}).value();
+  pb::ProcessFact& process = cluster.observed.view_managers["v2"];
+  process.set_name("v2");
+  cluster.observed.view_managers.erase("v1");
+  // v2 was away, a process that is no more took its identity over, and v2 then took over that of v1.
+  auto bear = [&](const std::string& identity, const std::string& by) {
+    pb::RingFact::Bearer& bearer = *cluster.facts.ring.add_bearers();
+    bearer.set_identity(identity);
+    bearer.set_process(by);
+  };
+  bear("v2", "gone");
+  bear("v1", "v2");
+  const Situation now(cluster.facts, cluster.observed, cluster.settings);
+  EXPECT_TRUE(now.is_identity_alive("v1"));
+  EXPECT_FALSE(now.is_identity_alive("v2"));
+  for (int i = 0; i < 10; ++i) {
+    auto step = cluster.next();
+    if (!step) break;
+    cluster.facts = step->after;
+    const bool both = bearer_of(cluster.facts.ring, cluster.observed.view_managers, "v1") ==
+                      bearer_of(cluster.facts.ring, cluster.observed.view_managers, "v2");
+    EXPECT_FALSE(both) << step->what;
+  }
+  EXPECT_FALSE(cluster.next()) << "it comes to rest";
+
+  // Who is to work under its own name gives up the other.
+  pb::Operation& add = *cluster.facts.operations.add_running();
+  add.set_kind(pb::Operation::ADD_VIEW_MANAGER);
+  add.set_member("v2");
+  auto step = cluster.next();
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->kind, StepKind::SubstituteViewManager);
+  EXPECT_EQ(identity_of(step->after.ring, "v2"), "");
+}
+
 TEST(NextStep, OnlyAStandbyThatCanOpenTheRegionIsPromoted) {
   Small cluster;
   cluster.observed.nodes.erase("n1");

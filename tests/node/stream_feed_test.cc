@@ -96,6 +96,20 @@ TEST(StreamFeed, ASlowQueueCostsNoMemoryAndReadsTheLogLater) {
   EXPECT_GT(bed.feed->figures().records_read, 100u);
 }
 
+TEST(StreamFeed, ACatchUpThatStopsForCreditGoesOnWhereItStopped) {
+  FeedOptions options;
+  options.window_bytes_max = 100;
+  FeedBed bed(options);
+  for (int i = 0; i < 100; ++i) bed.commit({0});
+  bed.open("slow", {0});
+  for (uint64_t credit = 1; bed.seen("slow") != bed.written_for({0}); credit += 10) {
+    ASSERT_LT(credit, FeedBed::kMuch);
+    bed.feed->on_credit(1, credit);
+    bed.pump();
+  }
+  EXPECT_LE(bed.feed->figures().records_read, 101u);
+}
+
 TEST(StreamFeed, OneReaderCatchesUpForAll) {
   FeedOptions options;
   options.window_bytes_max = 100;

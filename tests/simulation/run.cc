@@ -7,6 +7,7 @@
 #include "tests/simulation/checker.h"
 #include "tests/simulation/nemesis.h"
 #include "tests/simulation/operator.h"
+#include "tests/simulation/record_text.h"
 #include "tests/simulation/workload.h"
 
 namespace tidemark::sim {
@@ -257,12 +258,9 @@ class Run {
   void on_record(const SeenRecord& record) {
     const SeenStream& stream = *witness_.find(record.stream.region);
     if (trace_.on()) {
-      std::string what = record.body   ? record.body->ShortDebugString()
-                         : record.seal ? record.seal->ShortDebugString()
-                                       : "";
-      if (what.size() > 300) what = what.substr(0, 300) + " ...";
       trace_.say("log: stream", stream.region, "at", record.at, to_string(record.header.kind),
-                 record.counts ? "counts" : "is void", what);
+                 record.counts ? "counts" : "is void",
+                 describe(record, tables_, cluster_.options().shards));
     }
     history_.on_record(record, stream.generation, now());
     for (auto& checker : checkers_) checker->on_record(record, stream);

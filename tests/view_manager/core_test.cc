@@ -73,6 +73,7 @@ class CoreTest : public ::testing::Test {
     pb::QueueOpen& open = *message.mutable_queue_open();
     open.set_region(1);
     open.set_epoch(epoch);
+    open.set_identity(opened_for_);
     open.set_generation(start.generation.value);
     *open.mutable_shards() = to_pb(kShards.all());
     to_pb({{lanes, start}}, *open.mutable_lanes());
@@ -166,6 +167,7 @@ class CoreTest : public ::testing::Test {
   std::vector<pb::CommittedReport> reports_;
   std::vector<pb::QueueCredit> credits_;
   std::vector<pb::QueueClose> closes_;
+  std::string opened_for_ = "vm";
   uint64_t sequence_ = 1, epoch_ = 1;
   Micros now_{1};
 };
@@ -381,6 +383,16 @@ TEST_F(CoreTest, RecordsOfAnUnknownCatalogVersionWait) {
   pump();
   ASSERT_FALSE(batches_.empty());
   EXPECT_EQ(batches_[0].message->effects().catalog_version(), 2u);
+}
+
+// Its owner judges cuts by the other's lanes, and sends what those would have.
+TEST_F(CoreTest, AQueueForAnotherIdentityIsNotTaken) {
+  opened_for_ = "other";
+  open(1, at(0));
+  EXPECT_TRUE(core_->lanes().empty());
+  opened_for_ = "vm";
+  open(2, at(0));
+  EXPECT_FALSE(core_->lanes().empty());
 }
 
 TEST_F(CoreTest, ACutStopsTheLanesThatGoToAnother) {

@@ -82,6 +82,7 @@ void World::serve(Region& region) {
     open.set_generation(stream.generation.value);
     *open.mutable_shards() = to_pb(stream.shards);
     open.set_epoch(queue.epoch);
+    open.set_identity(where.first.value.substr(0, where.first.value.find('#')));
     to_pb(lanes, *open.mutable_lanes());
     queue.open = message;
     send(region.address(), queue.view_manager, std::move(message));
