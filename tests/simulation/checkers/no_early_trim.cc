@@ -61,9 +61,11 @@ void NoEarlyTrim::on_trimmed(const SeenStream& stream, Offset begin) {
         if (evidence_.cluster.node(i).name() != replica.node()) continue;
         const auto& found = evidence_.cluster.disk(i).checkpoints();
         const auto checkpoint = found.find(stream.region);
-        if (checkpoint != found.end() && checkpoint->second.reader.next >= begin) continue;
+        // One of an earlier membership is not used.
+        const bool has = checkpoint != found.end() && checkpoint->second.joined.value == replica.joined();
+        if (has && checkpoint->second.reader.next >= begin) continue;
         // One that has just joined reads no log: it is sent a checkpoint.
-        if (checkpoint == found.end() && replica.joined() != entry.born()) continue;
+        if (!has && replica.joined() != entry.born()) continue;
         what << ", but replica " << replica.node() << " has no checkpoint there";
         return violated(what.str());
       }
