@@ -41,6 +41,7 @@ class MeteredSession : public Session {
     session_->copy_data(bytes, std::move(taken));
   }
   void copy_end(const std::string* failure) override { session_->copy_end(failure); }
+  void resume() override { session_->resume(); }
   void cancel() override { session_->cancel(); }
   TransactionStatus transaction_status() const override { return session_->transaction_status(); }
 

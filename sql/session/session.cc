@@ -125,11 +125,12 @@ void ClusterSession::run(BoundTextPtr statement, std::vector<OwnedValue> paramet
     return transact(*transaction, std::move(running));
   }
   if (const auto* name = std::get_if<ast::Deallocate>(&body.body)) {
-    return end(std::string(name->name.empty() ? "DEALLOCATE ALL" : "DEALLOCATE"));
+    return deallocate(*name, sink);
   }
   if (std::holds_alternative<ast::DiscardAll>(body.body)) {
     state_.settings.reset_all();
     state_.tokens.clear();
+    sink.forget({});
     return end(std::string("DISCARD ALL"));
   }
   may_have_written_ = is_write(body) && !state_.transaction.is_open();
@@ -173,7 +174,7 @@ void ClusterSession::show(const ast::Show& show, ResultSink& sink) {
   if (show.name == "all") {
     for (const Settings::Shown& one : state_.settings.show_all()) {
       const Value row[] = {Value::text(one.name), Value::text(one.value), Value::text(one.description)};
-      if (!sink.row(row)) break;
+      if (sink.row(row) == Wanted::NoMore) break;
     }
     return end(std::string("SHOW"));
   }
@@ -182,6 +183,13 @@ void ClusterSession::show(const ast::Show& show, ResultSink& sink) {
   const Value row[] = {Value::text(*value)};
   sink.row(row);
   end(std::string("SHOW"));
+}
+
+void ClusterSession::deallocate(const ast::Deallocate& statement, ResultSink& sink) {
+  const bool known = sink.forget(statement.name);
+  if (statement.name.empty()) return end(std::string("DEALLOCATE ALL"));
+  if (known) return end(std::string("DEALLOCATE"));
+  end(error(sqlstate::kUndefinedStatement, "prepared statement \"" + statement.name + "\" does not exist"));
 }
 
 void ClusterSession::transact(const ast::Transaction& transaction, Running running) {
@@ -234,9 +242,17 @@ void ClusterSession::end(Result<std::string, SqlError> result) {
 void ClusterSession::watch_timeout() {
   const int64_t millis = state_.settings.statement_timeout_millis();
   if (millis == 0) return;
-  loop_.post_after(Micros{millis * 1000}, [this, number = statements_] {
-    if (number == statements_) interrupt("canceling statement due to statement timeout");
+  loop_.post_after(Micros{millis * 1000}, [this, number = statements_, watch = ++watches_] {
+    if (number != statements_ || watch != watches_) return;
+    if (task_ && task_->is_waiting()) return;  // The client's time does not count; resume() watches anew.
+    interrupt("canceling statement due to statement timeout");
   });
+}
+
+void ClusterSession::resume() {
+  if (!task_) return;  // It was interrupted; done() has said so.
+  watch_timeout();
+  task_->resume();
 }
 
 void ClusterSession::interrupt(const char* why) {

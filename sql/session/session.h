@@ -18,6 +18,7 @@ class ClusterSession : public Session {
       std::string_view statement, std::span<const TypeKind> parameters) override;
   void execute(std::shared_ptr<const PreparedStatement> statement, std::vector<OwnedValue> parameters,
                ResultSink& sink, Done done) override;
+  void resume() override;
   void copy_data(std::string_view bytes, std::function<void()> taken) override;
   void copy_end(const std::string* failure) override;
   void cancel() override;
@@ -35,6 +36,7 @@ class ClusterSession : public Session {
 
   // Statements that need no task.
   void show(const ast::Show& show, ResultSink& sink);
+  void deallocate(const ast::Deallocate& statement, ResultSink& sink);
   void transact(const ast::Transaction& transaction, Running running);
 
   ServiceState& service_;
@@ -45,6 +47,7 @@ class ClusterSession : public Session {
   bool may_have_written_ = false;  // The statement under way.
   bool committing_ = false;        // Can not be cancelled: it ends soon, and must be told how.
   uint64_t statements_ = 0;        // Run so far: timers of older ones do nothing.
+  uint64_t watches_ = 0;           // Timers set so far: only the last one counts.
 };
 
 }  // namespace tidemark::sql

@@ -14,7 +14,9 @@ namespace {
 using testing::HasSubstr;
 
 struct NoSink : ResultSink {
-  bool row(std::span<const Value>) override { return true; }
+  Wanted row(std::span<const Value>) override { return Wanted::More; }
+  void paused() override {}
+  bool forget(std::string_view) override { return false; }
   void copy_in(size_t) override {}
   void notice(const SqlError&) override {}
 };

@@ -350,6 +350,68 @@ TEST_F(SqlSession, AStatementIsCancelled) {
   for (int i = 0; i < 3; ++i) cluster_.node(i).resume();
 }
 
+// 2,500 rows are several pages and batches.
+class SqlSessionStream : public SqlSession {
+ protected:
+  SqlSessionStream() {
+    must(
+        "create table big (k int primary key, t text); "
+        "insert into big select n, repeat('x', 100) from generate_series(1, 2500) n");
+  }
+  // Runs until the statement waits with so many rows given.
+  void wait_for_pause() {
+    ASSERT_TRUE(cluster_.run_until([&] { return client_->is_paused() || client_->is_over(); }));
+    ASSERT_TRUE(client_->is_paused());
+  }
+};
+
+TEST_F(SqlSessionStream, ASelectWaitsWhereverItsRowsAreNotTaken) {
+  for (const char* query : {"select k, t from big", "select k, t from big order by k",
+                            "select n, repeat('x', 100) from generate_series(1, 2500) n"}) {
+    client_->take_rows(7);
+    client_->begin(query);
+    for (size_t pieces = 0; pieces < 3; ++pieces) {
+      wait_for_pause();
+      cluster_.run_for(Micros{1'000'000});
+      ASSERT_TRUE(client_->is_paused());
+      client_->take_more(333);
+    }
+    wait_for_pause();
+    client_->take_more(10'000);
+    const SqlOutcome outcome = client_->finish();
+    EXPECT_EQ(outcome.tag, "SELECT 2500") << query;
+    std::vector<std::string> rows = outcome.sorted();
+    EXPECT_EQ(std::unique(rows.begin(), rows.end()) - rows.begin(), 2500) << query;
+  }
+}
+
+TEST_F(SqlSessionStream, ASelectThatWaitsIsCancelledAndDropped) {
+  client_->take_rows(1200);
+  client_->begin("select * from big");
+  wait_for_pause();
+  client_->session().cancel();
+  EXPECT_EQ(client_->finish().state(), "57014");
+  client_ = process_.connect();
+  client_->take_rows(1200);
+  client_->begin("select * from big");
+  wait_for_pause();
+  client_.reset();  // The client is gone amid its rows.
+  cluster_.run_for(Micros{1'000'000});
+  client_ = process_.connect();
+  EXPECT_EQ(run("select count(*) from big").rows, (std::vector<std::string>{"2500"}));
+}
+
+TEST_F(SqlSessionStream, ATimeoutDoesNotCountTheTimeOfTheClient) {
+  must("set statement_timeout = 5000");
+  client_->take_rows(10);
+  client_->begin("select * from big");
+  wait_for_pause();
+  cluster_.run_for(Micros{60'000'000});
+  ASSERT_TRUE(client_->is_paused());
+  client_->take_more(10'000);
+  EXPECT_EQ(client_->finish().tag, "SELECT 2500");
+}
+
 TEST_F(SqlSession, AnUnknownOutcomeIsToldAsSuch) {
   must("create table t (id int primary key)");
   for (int i = 0; i < 50; ++i) must("insert into t values (" + std::to_string(i) + ")");  // In all regions.
