@@ -32,6 +32,9 @@ class RowInput {
   int split_ = 0;
 };
 
+// What one run may take of its evaluation's arena; beyond, it fails with 53200.
+inline constexpr size_t kRunBytesMax = size_t{64} << 20;
+
 // Immutable once compiled; may be shared by threads, each with its own Evaluation.
 class Program {
  public:
