@@ -1,6 +1,9 @@
 #include "sql/gateway/connection.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
+#include "sql/gateway/startup.h"
 
 namespace tidemark::sql {
 
@@ -10,14 +13,6 @@ constexpr size_t kSendBytes = 16 << 10;  // Rows go out in pieces of about this.
 
 SqlError protocol_error(std::string message) {
   return {"08P01", std::move(message), 0, {}, {}};
-}
-
-bool is_utf8_name(std::string_view name) {
-  std::string plain;
-  for (char c : name) {
-    if (c != '-' && c != '_' && c != '\'') plain.push_back(static_cast<char>(std::tolower(c)));
-  }
-  return plain == "utf8" || plain == "unicode" || plain == "sqlascii";
 }
 
 }  // namespace
@@ -103,22 +98,11 @@ void Connection::start(WireReader& body, int32_t version) {
     return fatal(protocol_error("unsupported frontend protocol " + std::to_string(version >> 16) + "." +
                                 std::to_string(version & 0xffff) + ": server supports 3.0"));
   }
-  SessionRequest request;
-  std::vector<std::string> unknown_options;
-  for (std::string_view name = body.string(); body.ok() && !name.empty(); name = body.string()) {
-    std::string_view value = body.string();
-    if (name == "user") request.user = value;
-    if (name == "database") request.database = value;
-    if (name == "application_name") request.application = value;
-    if (name == "client_encoding" && !is_utf8_name(value)) {
-      return fatal({"22023", "client_encoding must be UTF8", 0, {}, "Set client_encoding to UTF8."});
-    }
-    if (name.starts_with("_pq_.")) unknown_options.emplace_back(name);
-  }
-  if (!body.ok())
-    return fatal(protocol_error("invalid startup packet layout: expected terminator as last byte"));
-  if (request.user.empty()) return fatal({"28000", "no user name in the startup packet", 0, {}, {}});
-  if ((version & 0xffff) > 0 || !unknown_options.empty()) writer_.negotiate_protocol_version(unknown_options);
+  auto startup = read_startup(body);
+  if (!startup.ok()) return fatal(startup.error());
+  const SessionRequest& request = startup->request;
+  if ((version & 0xffff) > 0 || !startup->unknown_options.empty())
+    writer_.negotiate_protocol_version(startup->unknown_options);
 
   auto session = make_session_(request);
   if (!session.ok()) return fatal(session.error());
@@ -330,6 +314,20 @@ bool Connection::forget(std::string_view name) {
   if (found == statements_.end()) return false;
   statements_.erase(found);
   return true;
+}
+
+// Those that PostgreSQL tells its clients of whenever they change.
+void Connection::setting(std::string_view name, std::string_view value) {
+  constexpr std::string_view kReported[] = {"application_name",
+                                            "client_encoding",
+                                            "DateStyle",
+                                            "IntervalStyle",
+                                            "session_authorization",
+                                            "TimeZone",
+                                            "standard_conforming_strings"};
+  if (state_ != State::Closed &&
+      std::find(std::begin(kReported), std::end(kReported), name) != std::end(kReported))
+    writer_.parameter_status(name, value);
 }
 
 void Connection::copy_in(size_t columns) {

@@ -113,6 +113,7 @@ class Connection : private ResultSink {
   Wanted row(std::span<const Value> values) override;
   void paused() override;
   bool forget(std::string_view name) override;
+  void setting(std::string_view name, std::string_view value) override;
   void copy_in(size_t columns) override;
   void notice(const SqlError& notice) override;
 

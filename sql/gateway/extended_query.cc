@@ -11,9 +11,9 @@ constexpr size_t kStatementsMax = 10'000;  // Prepared ones of a connection, and
 
 // Formats as Bind carries them. False: malformed.
 bool read_formats(WireReader& body, size_t columns, std::vector<ValueFormat>& out) {
-  int16_t count = body.int16();
-  if (count < 0 || (count > 1 && static_cast<size_t>(count) != columns)) return false;
-  for (int16_t i = 0; i < count; ++i) {
+  const size_t count = body.count();
+  if (count > 1 && count != columns) return false;
+  for (size_t i = 0; i < count; ++i) {
     int16_t code = body.int16();
     if (code != 0 && code != 1) return false;
     out.push_back(static_cast<ValueFormat>(code));
@@ -41,10 +41,10 @@ Result<OwnedValue, SqlError> read_parameter(TypeKind kind, ValueFormat format, s
 void Connection::on_parse(WireReader body) {
   std::string name(body.string());
   std::string text(body.string());
-  int16_t count = body.int16();
+  const size_t count = body.count();
   std::vector<TypeKind> parameters;
   std::vector<uint32_t> oids;
-  for (int16_t i = 0; i < count && body.ok(); ++i) {
+  for (size_t i = 0; i < count && body.ok(); ++i) {
     auto oid = static_cast<uint32_t>(body.int32());
     std::optional<TypeKind> kind = oid == 0 ? TypeKind::Unknown : type_of_oid(oid);
     if (!kind)
@@ -52,7 +52,7 @@ void Connection::on_parse(WireReader body) {
     parameters.push_back(*kind);
     oids.push_back(oid);
   }
-  if (!body.ok() || !body.done() || count < 0) return fail_protocol("Parse");
+  if (!body.ok() || !body.done()) return fail_protocol("Parse");
   if (name.empty()) statements_.erase("");  // Also if the new one is refused.
   if (statements_.contains(name)) {
     return fail({"42P05", "prepared statement \"" + name + "\" already exists", 0, {}, {}});
@@ -78,8 +78,8 @@ void Connection::on_bind(WireReader body) {
   const std::vector<TypeKind>& kinds = it->second.statement->parameters();
   std::vector<ValueFormat> parameter_formats;
   if (!read_formats(body, kinds.size(), parameter_formats)) return fail_protocol("Bind");
-  int16_t count = body.int16();
-  if (body.ok() && (count < 0 || static_cast<size_t>(count) != kinds.size())) {
+  const size_t count = body.count();
+  if (body.ok() && count != kinds.size()) {
     return fail({"08P01",
                  "bind message supplies " + std::to_string(count) +
                      " parameters, but the statement requires " + std::to_string(kinds.size()),

@@ -46,6 +46,8 @@ class ResultSink {
   virtual void paused() = 0;
   // DEALLOCATE: forgets a prepared statement, or all if there is no name. False: it is not known.
   virtual bool forget(std::string_view name) = 0;
+  // SET, RESET: the setting has this value now.
+  virtual void setting(std::string_view name, std::string_view value) = 0;
   // The statement wants data of so many columns: copy_data() calls follow, then copy_end().
   virtual void copy_in(size_t columns) = 0;
   virtual void notice(const SqlError& notice) = 0;
@@ -86,10 +88,16 @@ class Session {
 };
 
 // Makes a session for each connection that passed the handshake.
+struct StartupSetting {
+  std::string name, value;
+  // Given as -c of `options`: who can not have it, is refused. Others are wishes of the client's library.
+  bool is_option = false;
+};
 struct SessionRequest {
   std::string user;
   std::string database;
   std::string application;
+  std::vector<StartupSetting> settings = {};
 };
 using SessionFactory = std::function<Result<std::unique_ptr<Session>, SqlError>(const SessionRequest&)>;
 

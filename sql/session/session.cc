@@ -63,6 +63,14 @@ ClusterSession::ClusterSession(ServiceState& service, const SessionRequest& requ
 
 ClusterSession::~ClusterSession() = default;
 
+SqlStatus ClusterSession::take_settings(const std::vector<StartupSetting>& settings) {
+  for (const StartupSetting& one : settings) {
+    SqlStatus taken = state_.settings.set_default(one);
+    if (!taken.ok() && one.is_option) return taken;
+  }
+  return {};
+}
+
 Result<std::vector<std::string_view>, SqlError> ClusterSession::split(std::string_view text) {
   TM_SQL_ASSIGN(const std::vector<ast::Statement> statements, parse_statements(text));
   std::vector<std::string_view> out;
@@ -117,9 +125,7 @@ void ClusterSession::run(BoundTextPtr statement, std::vector<OwnedValue> paramet
                   service_.random.next()};
   if (const auto* asked = std::get_if<ast::Show>(&body.body)) return show(*asked, sink);
   if (const auto* set = std::get_if<ast::Set>(&body.body)) {
-    SqlStatus done = state_.settings.set(*set);
-    if (!done.ok()) return end(done.error());
-    return end(std::string(set->kind == ast::SetKind::Value ? "SET" : "RESET"));
+    return change_setting(*set, sink);
   }
   if (const auto* transaction = std::get_if<ast::Transaction>(&body.body)) {
     return transact(*transaction, std::move(running));
@@ -131,6 +137,7 @@ void ClusterSession::run(BoundTextPtr statement, std::vector<OwnedValue> paramet
     state_.settings.reset_all();
     state_.tokens.clear();
     sink.forget({});
+    tell_settings(sink);
     return end(std::string("DISCARD ALL"));
   }
   may_have_written_ = is_write(body) && !state_.transaction.is_open();
@@ -183,6 +190,21 @@ void ClusterSession::show(const ast::Show& show, ResultSink& sink) {
   const Value row[] = {Value::text(*value)};
   sink.row(row);
   end(std::string("SHOW"));
+}
+
+void ClusterSession::change_setting(const ast::Set& statement, ResultSink& sink) {
+  SqlStatus done = state_.settings.set(statement);
+  if (!done.ok()) return end(done.error());
+  if (statement.kind == ast::SetKind::ResetAll) {
+    tell_settings(sink);
+  } else {
+    sink.setting(Settings::shown_name(statement.name), *state_.settings.show(statement.name));
+  }
+  end(std::string(statement.kind == ast::SetKind::Value ? "SET" : "RESET"));
+}
+
+void ClusterSession::tell_settings(ResultSink& sink) {
+  for (const Settings::Shown& one : state_.settings.show_all()) sink.setting(one.name, one.value);
 }
 
 void ClusterSession::deallocate(const ast::Deallocate& statement, ResultSink& sink) {

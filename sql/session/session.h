@@ -12,6 +12,8 @@ class ClusterSession : public Session {
   // REQUIRES: the service knows a catalog, and outlives the session.
   ClusterSession(ServiceState& service, const SessionRequest& request);
   ~ClusterSession() override;
+  // Of the startup packet. Error: one that had to be taken is none.
+  SqlStatus take_settings(const std::vector<StartupSetting>& settings);
 
   Result<std::vector<std::string_view>, SqlError> split(std::string_view text) override;
   Result<std::shared_ptr<const PreparedStatement>, SqlError> prepare(
@@ -36,6 +38,8 @@ class ClusterSession : public Session {
 
   // Statements that need no task.
   void show(const ast::Show& show, ResultSink& sink);
+  void change_setting(const ast::Set& statement, ResultSink& sink);
+  void tell_settings(ResultSink& sink);
   void deallocate(const ast::Deallocate& statement, ResultSink& sink);
   void transact(const ast::Transaction& transaction, Running running);
 

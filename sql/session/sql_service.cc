@@ -96,7 +96,9 @@ Result<std::unique_ptr<Session>, SqlError> SqlService::make_session(const Sessio
   if (impl_->state().catalog == nullptr) {
     return error(sqlstate::kCannotConnectNow, "the cluster is starting", "Try again in a moment.");
   }
-  return std::unique_ptr<Session>(std::make_unique<ClusterSession>(impl_->state(), request));
+  auto session = std::make_unique<ClusterSession>(impl_->state(), request);
+  if (SqlStatus taken = session->take_settings(request.settings); !taken.ok()) return taken.error();
+  return std::unique_ptr<Session>(std::move(session));
 }
 
 bool SqlService::ready() const {

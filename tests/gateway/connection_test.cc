@@ -101,9 +101,13 @@ class ConnectionTest : public testing::Test {
   std::string last_tag;
   size_t output_max = 0;  // Taken at once.
   FakeSession* session = nullptr;
+  SessionRequest requested;
   static constexpr size_t kOutputMax = 4'000, kResultMax = 100'000;
   Connection connection{CancelKey{7, 42},
-                        [this](const SessionRequest&) { return make_session(world, &session); },
+                        [this](const SessionRequest& request) {
+                          requested = request;
+                          return make_session(world, &session);
+                        },
                         {{}, [this] { closed = true; }, [this](CancelKey key) { cancelled.push_back(key); }},
                         {.output_bytes_max = kOutputMax, .result_bytes_max = kResultMax}};
 };
@@ -360,6 +364,30 @@ TEST_F(ConnectionTest, StatementsAreForgottenByNameAndAll) {
   EXPECT_NE(last_error.find("26000"), std::string::npos);
 }
 
+TEST_F(ConnectionTest, SettingsThatClientsFollowAreTold) {
+  start();
+  feed(message('Q', zero_ended("set")));
+  EXPECT_NE(output.find(message('S', zero_ended("application_name") + zero_ended("renamed"))),
+            std::string::npos);
+  EXPECT_EQ(types(), "SCZ");
+}
+
+TEST_F(ConnectionTest, SettingsOfTheStartupReachTheSession) {
+  const std::string user = zero_ended("user") + zero_ended("me");
+  feed(startup(kProtocolVersion3, user + zero_ended("DateStyle") + zero_ended("ISO") + zero_ended("options") +
+                                      zero_ended("-c a.b=1  --search-path=x\\ y -cjit=off")));
+  std::string all;
+  for (const StartupSetting& one : requested.settings) {
+    all += one.name + "=" + one.value + (one.is_option ? "!" : "") + ";";
+  }
+  EXPECT_EQ(all, "DateStyle=ISO;a.b=1!;search_path=x y!;jit=off!;");
+  for (const char* options : {"-x", "-c", "-c a", "a=b"}) {
+    Connection one({1, 1}, {}, {}, {});
+    one.feed(startup(kProtocolVersion3, user + zero_ended("options") + zero_ended(options)));
+    EXPECT_TRUE(one.closed());
+  }
+}
+
 TEST_F(ConnectionTest, AnUnnamedStatementIsGoneWhenItsSuccessorIsRefused) {
   start();
   feed(parse("", "rows 1") + parse("", "nonsense") + kSync + bind("", "") + kSync);
@@ -379,6 +407,17 @@ TEST_F(ConnectionTest, MessagesWithMoreThanTheyShouldHaveAreRefused) {
     EXPECT_EQ(types(), "EZ");
     EXPECT_NE(last_error.find("08P01"), std::string::npos);
   }
+}
+
+TEST_F(ConnectionTest, ParametersAreCountedUpTo65535) {
+  start();
+  std::string oids;
+  for (int i = 0; i < 65'535; ++i) oids += int32(20);
+  feed(message('P', zero_ended("many") + zero_ended("rows 1") + int16(65'535) + oids));
+  EXPECT_EQ(types(), "1");
+  feed(message('B', zero_ended("") + zero_ended("many") + int16(0) + int16(65'535)) + kSync);
+  EXPECT_EQ(types(), "EZ");
+  EXPECT_NE(last_error.find("supplies 65535 parameters"), std::string::npos);
 }
 
 TEST_F(ConnectionTest, AClientMayLeaveAmidACopy) {

@@ -1,5 +1,6 @@
 // A Session whose statements are: "rows N", "burst N" (rows that do not wait), "fail", "wait" (until
-// cancelled), "copy", "echo" (one parameter), "begin", "end", "forget NAME", "" (nothing).
+// cancelled), "copy", "echo" (one parameter), "begin", "end", "forget NAME", "set" (of two settings), ""
+// (nothing).
 #pragma once
 
 #include <optional>
@@ -50,7 +51,8 @@ class FakeSession : public Session {
                                                                      std::span<const TypeKind>) override {
     const std::string_view word = statement.substr(0, statement.find(' '));
     if (word == "rows" || word == "burst" || word == "fail" || word == "wait" || word == "copy" ||
-        word == "echo" || word == "begin" || word == "end" || word == "forget" || word.empty()) {
+        word == "echo" || word == "begin" || word == "end" || word == "forget" || word == "set" ||
+        word.empty()) {
       return std::shared_ptr<const PreparedStatement>(std::make_shared<FakeStatement>(statement));
     }
     return SqlError{"42601", "syntax error", 1, {}, "Write rows N."};
@@ -69,6 +71,11 @@ class FakeSession : public Session {
         if (sink.forget(fake->text.substr(6 + (fake->text.size() > 6 ? 1 : 0))))
           return done(std::string("FORGET"));
         return done(SqlError{"26000", "no such statement", 0, {}, {}});
+      }
+      if (fake->text == "set") {
+        sink.setting("application_name", "renamed");
+        sink.setting("work_mem", "1MB");
+        return done(std::string("SET"));
       }
       if (fake->text == "fail") return done(SqlError{"22012", "division by zero", 0, {}, {}});
       if (fake->text == "wait") {

@@ -317,6 +317,28 @@ TEST_F(SqlSession, SettingsAreShownSetAndReset) {
   EXPECT_EQ(run("discard all").tag, "DISCARD ALL");
 }
 
+TEST_F(SqlSession, ChangesOfSettingsAreTold) {
+  EXPECT_THAT(run("set application_name = 'a'").settings, ElementsAre("application_name=a"));
+  EXPECT_THAT(run("set time zone 'gmt'").settings, ElementsAre("TimeZone=UTC"));
+  EXPECT_THAT(run("reset application_name").settings, ElementsAre("application_name=tests"));
+  EXPECT_THAT(run("discard all").settings, testing::Contains("TimeZone=UTC"));
+}
+
+TEST_F(SqlSession, SettingsOfTheStartupAreWhatResetGoesBackTo) {
+  auto start = [&](std::vector<sql::StartupSetting> settings) {
+    return process_.service().make_session({"tester", "tidemark", "tests", std::move(settings)});
+  };
+  auto session =
+      start({{"TimeZone", "Europe/Berlin"}, {"extra_float_digits", "2"}, {"tidemark.wait", "1", true}});
+  ASSERT_TRUE(session.ok());
+  client_ = std::make_unique<SqlClient>(cluster_, std::move(*session));
+  must("set tidemark.wait = off; reset tidemark.wait");
+  EXPECT_THAT(run("show tidemark.wait").rows, ElementsAre("on"));
+  EXPECT_THAT(run("show timezone").rows, ElementsAre("UTC"));
+  EXPECT_THAT(run("show extra_float_digits").rows, ElementsAre("2"));
+  EXPECT_EQ(start({{"tidemark.nothing", "1", true}}).error().state, "42704");
+}
+
 TEST_F(SqlSession, ExplainShowsOperatorsPlacesAndCosts) {
   must("create table orders (id int primary key, customer text, amount int)");
   EXPECT_THAT(run("explain select * from orders where id = 3").text(), HasSubstr("one row of one region"));

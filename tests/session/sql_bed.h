@@ -16,6 +16,7 @@ struct SqlOutcome {
   std::optional<sql::SqlError> error;
   std::vector<std::string> rows;  // Of "a|b|c"; NULL is empty. In the order they came.
   std::vector<std::string> notices;
+  std::vector<std::string> settings;  // "name=value", as they were told.
 
   std::string state() const { return error ? error->state : "00000"; }
   std::vector<std::string> sorted() const;
@@ -71,6 +72,9 @@ class SqlClient : private sql::ResultSink {
   sql::Wanted row(std::span<const sql::Value> values) override;
   void paused() override;
   bool forget(std::string_view) override { return true; }
+  void setting(std::string_view name, std::string_view value) override {
+    outcome_.settings.push_back(std::string(name) + "=" + std::string(value));
+  }
   void copy_in(size_t columns) override;
   void notice(const sql::SqlError& notice) override { outcome_.notices.push_back(notice.message); }
 
