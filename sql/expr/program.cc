@@ -33,7 +33,7 @@ class ProgramCompiler {
       case ExpressionKind::Call:
         compile_args(e, target);
         emit({.code = e.function->strict ? Code::Call : Code::CallNullable,
-              .count = static_cast<uint16_t>(e.args.size()),
+              .count = static_cast<uint32_t>(e.args.size()),
               .target = target,
               .function = e.function});
         return;
@@ -97,7 +97,7 @@ class ProgramCompiler {
     emit({.code = code,
           .negated = e.negated,
           .detail = static_cast<uint8_t>(e.truth),
-          .count = static_cast<uint16_t>(e.args.size()),
+          .count = static_cast<uint32_t>(e.args.size()),
           .target = target,
           .function = e.function});
   }

@@ -90,7 +90,7 @@ class Program {
     Code code;
     bool negated = false;
     uint8_t detail = 0;   // Truth, CastContext.
-    uint16_t count = 0;   // Arguments.
+    uint32_t count = 0;   // Arguments.
     uint32_t target = 0;  // The register that is written, the first of the arguments.
     uint32_t source = 0;  // A register, column, constant, parameter or place to jump to.
     const Function* function = nullptr;
