@@ -44,7 +44,9 @@ class SqlService::Impl {
         state_{context.scheduler, context.random,  options.shards,
                options.name,      now_of(options), directory_,
                client_,           changer_,        [this] { catalog_watch_.look_again(); },
-               &tables_} {}
+               &tables_} {
+    state_.query_bytes_max = options.query_bytes_max;
+  }
 
   ServiceState& state() { return state_; }
 

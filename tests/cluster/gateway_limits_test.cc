@@ -45,7 +45,7 @@ class GatewayLimits : public testing::Test {
     for (int i = 0; i < 1500; ++i) ASSERT_EQ(one(other, "select 1"), "1");
   }
 
-  EmbeddedProcess up_{{.view_managers = 1, .regions = 2}};
+  EmbeddedProcess up_{{.view_managers = 1, .regions = 2, .settings = {"--sql.query_memory", "64MiB"}}};
 };
 
 TEST_F(GatewayLimits, DeepAndHugeStatementsAreRefusedAndTheConnectionServesOn) {

@@ -7,7 +7,7 @@ namespace tidemark::sql::testing {
 namespace {
 
 constexpr size_t kMemoryBytesMax = 1 << 20;
-constexpr int kBatchesMax = 64;
+constexpr int kBatchesMax = 6;
 
 std::vector<ResultColumn> plain(const std::vector<RelationColumn>& columns) {
   std::vector<ResultColumn> out;
