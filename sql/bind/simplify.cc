@@ -71,17 +71,6 @@ ExpressionPtr simplify_coalesce(ExpressionPtr e) {
   return e;
 }
 
-// NULL IN (...) is NULL. As in PostgreSQL, items that are not about the row are computed for all that, if
-// there are several, and may fail.
-ExpressionPtr simplify_in(ExpressionPtr e) {
-  if (!is_constant_null(*e->args[0])) return e;
-  std::erase_if(e->args, [](const ExpressionPtr& arg) { return has_columns(*arg); });
-  const bool may_fail =
-      e->args.size() > 2 && !std::all_of(e->args.begin(), e->args.end(),
-                                         [](const ExpressionPtr& arg) { return is_constant(*arg); });
-  return may_fail ? std::move(e) : boolean(Value::null(), e->location);
-}
-
 bool uses_slot(const Expression& expression, int slot) {
   if (expression.kind == ExpressionKind::Slot && expression.index == slot) return true;
   return std::any_of(expression.args.begin(), expression.args.end(),
@@ -119,7 +108,8 @@ ExpressionPtr simplify_node(ExpressionPtr e) {
       return boolean(Value::boolean(is_constant_null(*e->args[0]) != e->negated), e->location);
     case ExpressionKind::Case: return simplify_case(std::move(e));
     case ExpressionKind::Coalesce: return simplify_coalesce(std::move(e));
-    case ExpressionKind::In: return simplify_in(std::move(e));
+    case ExpressionKind::In:
+      return is_constant_null(*e->args[0]) ? boolean(Value::null(), e->location) : std::move(e);
     case ExpressionKind::NullIf:
       return is_constant_null(*e->args[0]) || is_constant_null(*e->args[1]) ? std::move(e->args[0])
                                                                             : std::move(e);

@@ -371,6 +371,7 @@ void Connection::on_copy_message(char type, std::string_view body) {
 
 void Connection::fail(const SqlError& error, std::string_view statement) {
   writer_.error(error, statement);
+  session_->fail_transaction();
   if (!in_query_) skip_to_sync_ = true;
 }
 

@@ -44,6 +44,7 @@ class MeteredSession : public Session {
   void resume() override { session_->resume(); }
   void cancel() override { session_->cancel(); }
   TransactionStatus transaction_status() const override { return session_->transaction_status(); }
+  void fail_transaction() override { session_->fail_transaction(); }
 
  private:
   std::unique_ptr<Session> session_;

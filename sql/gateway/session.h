@@ -85,6 +85,8 @@ class Session {
   virtual void cancel() = 0;
 
   virtual TransactionStatus transaction_status() const = 0;
+  // The client was told of a mistake: an open transaction has failed, whoever found it.
+  virtual void fail_transaction() = 0;
 };
 
 // Makes a session for each connection that passed the handshake.

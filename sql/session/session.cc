@@ -84,10 +84,7 @@ Result<std::vector<std::string_view>, SqlError> ClusterSession::split(std::strin
 Result<std::shared_ptr<const PreparedStatement>, SqlError> ClusterSession::prepare(
     std::string_view statement, std::span<const TypeKind> parameters) {
   Result<BoundTextPtr, SqlError> bound = BoundText::bind(statement, parameters, service_.catalog);
-  if (!bound.ok()) {
-    if (state_.transaction.is_open()) state_.transaction.fail();
-    return bound.error();
-  }
+  if (!bound.ok()) return bound.error();
   return std::shared_ptr<const PreparedStatement>(std::move(*bound));
 }
 
@@ -255,10 +252,14 @@ void ClusterSession::transact(const ast::Transaction& transaction, Running runni
 
 void ClusterSession::end(Result<std::string, SqlError> result) {
   if (!done_) return;
-  if (!result.ok() && state_.transaction.is_open()) state_.transaction.fail();
+  if (!result.ok()) fail_transaction();
   task_.reset();
   may_have_written_ = false;
   std::exchange(done_, {})(std::move(result));
+}
+
+void ClusterSession::fail_transaction() {
+  if (state_.transaction.is_open()) state_.transaction.fail();
 }
 
 void ClusterSession::watch_timeout() {

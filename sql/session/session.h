@@ -25,6 +25,7 @@ class ClusterSession : public Session {
   void copy_end(const std::string* failure) override;
   void cancel() override;
   TransactionStatus transaction_status() const override { return state_.transaction.status(); }
+  void fail_transaction() override;
 
  private:
   void run(BoundTextPtr statement, std::vector<OwnedValue> parameters, ResultSink& sink);

@@ -84,9 +84,8 @@ Result<std::vector<std::string_view>, SqlError> MemorySession::split(std::string
 Result<std::shared_ptr<const PreparedStatement>, SqlError> MemorySession::prepare(
     std::string_view statement, std::span<const TypeKind> parameters) {
   auto bound = MemoryStatement::bind(statement, parameters, world_.catalog);
-  if (bound.ok()) return std::shared_ptr<const PreparedStatement>(std::move(*bound));
-  if (status_ != TransactionStatus::Idle) status_ = TransactionStatus::Failed;
-  return bound.error();
+  if (!bound.ok()) return bound.error();
+  return std::shared_ptr<const PreparedStatement>(std::move(*bound));
 }
 
 void MemorySession::execute(std::shared_ptr<const PreparedStatement> statement,
@@ -201,9 +200,13 @@ void MemorySession::cancel() {
   });
 }
 
+void MemorySession::fail_transaction() {
+  if (status_ != TransactionStatus::Idle) status_ = TransactionStatus::Failed;
+}
+
 void MemorySession::end(Result<std::string, SqlError> result) {
   if (!run_) return;
-  if (!result.ok() && status_ != TransactionStatus::Idle) status_ = TransactionStatus::Failed;
+  if (!result.ok()) fail_transaction();
   const std::unique_ptr<Run> run = std::move(run_);
   run->done(std::move(result));
 }

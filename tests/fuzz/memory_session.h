@@ -33,6 +33,7 @@ class MemorySession : public Session {
   void copy_end(const std::string* failure) override;
   void cancel() override;
   TransactionStatus transaction_status() const override { return status_; }
+  void fail_transaction() override;
 
  private:
   struct Run;

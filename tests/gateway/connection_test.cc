@@ -342,6 +342,20 @@ TEST_F(ConnectionTest, ASuspendedPortalEndsWithItsTransaction) {
   EXPECT_LE(session->rows_given(), 4 + 4 + 3 + 3);
 }
 
+TEST_F(ConnectionTest, AnyMistakeFailsAnOpenTransaction) {
+  start();
+  for (const std::string& mistake : {message('Q', zero_ended("nonsense")), bind("", "none") + kSync,
+                                     message('D', "X" + zero_ended("")) + kSync, execute("none") + kSync}) {
+    feed(message('Q', zero_ended("begin")));
+    types();
+    feed(mistake);
+    EXPECT_TRUE(output.ends_with(message('Z', "E")));
+    EXPECT_EQ(types(), "EZ");
+    feed(message('Q', zero_ended("end")));
+    EXPECT_TRUE(output.ends_with(message('Z', "I")));
+  }
+}
+
 TEST_F(ConnectionTest, AStatementOfNothingIsAnsweredAsSuch) {
   start();
   feed(parse("", "") + bind("", "") + message('D', "P" + zero_ended("")) + execute("") + kSync);

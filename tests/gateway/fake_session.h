@@ -125,6 +125,9 @@ class FakeSession : public Session {
     });
   }
   TransactionStatus transaction_status() const override { return status_; }
+  void fail_transaction() override {
+    if (status_ != TransactionStatus::Idle) status_ = TransactionStatus::Failed;
+  }
 
   bool is_waiting() const { return rows_ && rows_->is_paused; }
   int rows_given() const { return rows_given_; }  // By all its statements.

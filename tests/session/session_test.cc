@@ -249,6 +249,10 @@ TEST_F(SqlSession, ATransactionIsDroppedWhenItFails) {
   must("begin; insert into t values (1, 1)");
   EXPECT_EQ(run("select * from t").state(), "0A000");  // Its own writes.
   must("rollback");
+  must("begin; insert into t values (1, 1)");
+  EXPECT_EQ(run("inser into t values (2, 2)").state(), "42601");
+  EXPECT_EQ(run("commit").tag, "ROLLBACK");
+  EXPECT_THAT(run("select * from t").rows, IsEmpty());
   must("begin read only");
   EXPECT_EQ(run("insert into t values (1, 1)").state(), "25006");
   must("rollback");

@@ -56,6 +56,7 @@ void SqlClient::begin(const std::string& text) {
   auto statements = session_->split(text_);
   if (!statements.ok()) {
     outcome_.error = statements.error();
+    session_->fail_transaction();
     running_ = false;
     return;
   }
@@ -75,6 +76,7 @@ void SqlClient::next() {
   auto statement = session_->prepare(text, {});
   if (!statement.ok()) {
     outcome_.error = statement.error();
+    session_->fail_transaction();
     return next();
   }
   session_->execute(*statement, {}, *this, [this](Result<std::string, sql::SqlError> tag) {
