@@ -170,24 +170,35 @@ Fault extract_date(Evaluation& evaluation, const Value* args, int, Value& out) {
   return kOk;
 }
 
-// As PostgreSQL computes it: not the nearest double to the exact number, but a division of doubles.
+// As PostgreSQL computes them: not the nearest double to the exact number, but sums and quotients of doubles.
 double epoch_seconds(int64_t micros) {
   constexpr int64_t kEpoch = -kUnixEpochMicros;
   constexpr double kPerSecond = 1'000'000.0;
   if (micros < INT64_MAX + kEpoch) return static_cast<double>(micros - kEpoch) / kPerSecond;
   return (static_cast<double>(micros) - static_cast<double>(kEpoch)) / kPerSecond;
 }
+double seconds_of_minute(int64_t micros, double per_second) {
+  const int64_t of_minute = positive_modulo(micros, 60 * kSecondMicros);
+  const auto whole = static_cast<double>(of_minute / kSecondMicros);
+  const auto rest = static_cast<double>(of_minute % kSecondMicros);
+  return whole * per_second + rest / (static_cast<double>(kSecondMicros) / per_second);
+}
 
 Fault date_part_timestamp(Evaluation& evaluation, const Value* args, int count, Value& out) {
+  const Field field = field_named(args[0].as_bytes());
+  const int64_t micros = args[1].as_int();
+  if (is_finite_timestamp(micros)) {
+    switch (field) {
+      case Field::Epoch: out = Value::float8(epoch_seconds(micros)); return kOk;
+      case Field::Second: out = Value::float8(seconds_of_minute(micros, 1.0)); return kOk;
+      case Field::Milliseconds: out = Value::float8(seconds_of_minute(micros, 1000.0)); return kOk;
+      default: break;
+    }
+  }
   Value number;
   TM_SQL_TRY(extract_timestamp(evaluation, args, count, number));
   if (number.is_null()) {
     out = number;
-    return kOk;
-  }
-  const int64_t micros = args[1].as_int();
-  if (is_finite_timestamp(micros) && field_named(args[0].as_bytes()) == Field::Epoch) {
-    out = Value::float8(epoch_seconds(micros));
     return kOk;
   }
   double value = 0;

@@ -84,7 +84,8 @@ TEST(LanguageOracle, QueriesAnswerAsPostgresDoes) {
            "date_part('epoch', '1858-05-21 10:08:04.131017'::timestamp), date_part('epoch', "
            "'2000-01-01'::date), date_part('epoch', 'infinity'::timestamp)",
            "select date_part('second', '2024-02-29 12:34:56.789012'::timestamp), date_part('milliseconds', "
-           "'2024-02-29 12:34:56.789012'::timestamp)",
+           "'2024-02-29 12:34:04.509038'::timestamp), date_part('milliseconds', '1969-02-28 "
+           "12:34:59.999999'::timestamptz), date_part('second', '0044-03-15 23:59:07.000001 BC'::timestamp)",
        }) {
     const Answer theirs = oracle.ask(sql), ours = run(sql);
     if (ours.sqlstate == sqlstate::kFeatureNotSupported) {
