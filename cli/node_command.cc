@@ -30,6 +30,7 @@ struct NodeSettings {
   ProcessSettings process;
   SurroundingsSettings surroundings;
   NodeMemorySettings memory;
+  SqlSettings sql;
   NewClusterSettings cluster;
 
   void add_to(Settings& settings) {
@@ -45,6 +46,7 @@ struct NodeSettings {
     surroundings.add_zookeeper_to(settings);
     surroundings.add_kafka_to(settings);
     memory.add_to(settings);
+    sql.add_to(settings);
     settings.add("cluster.regions", cluster.coordinator.regions, "regions of a new cluster");
     settings.add("cluster.replicas", cluster.coordinator.replicas,
                  "copies of each region, the owner's included");
@@ -107,6 +109,7 @@ int node_command(int argc, char** argv) {
   options.metrics = &(*process)->metrics();
   auto sql = SqlServer::start(**surroundings, {.name = node.name,
                                                .listen = Address{node.sql_listen},
+                                               .limits = node.sql.limits(),
                                                .metrics = &(*process)->metrics(),
                                                .log = (*process)->logger("sql"),
                                                .on_fatal = options.on_fatal,

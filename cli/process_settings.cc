@@ -72,6 +72,19 @@ void NodeMemorySettings::apply_to(RocksStoreOptions& options) const {
   options.write_buffer_bytes = write_buffers.value;
 }
 
+void SqlSettings::add_to(Settings& settings) {
+  settings.add("sql.connections_max", connections_max, "clients at a time; further ones are told so");
+  settings.add("sql.query_memory", query_memory, "rows that one query may hold to sort, group or join them");
+  settings.add("sql.result_memory", result_memory,
+               "rows that may be kept for a client of statements that can not wait for it");
+}
+
+SqlLimits SqlSettings::limits() const {
+  return {.connections_max = connections_max,
+          .query_bytes_max = query_memory.value,
+          .result_bytes_max = result_memory.value};
+}
+
 void NewClusterSettings::add_to(Settings& settings) {
   settings.add("cluster.shards", coordinator.shards,
                "equal pieces of the hash space, a power of two; fixed for the life of a cluster");

@@ -12,6 +12,7 @@
 #include "coordinator/situation.h"
 #include "node/store/rocks_store.h"
 #include "server/cluster_surroundings.h"
+#include "server/sql_server.h"
 
 namespace tidemark {
 
@@ -61,6 +62,16 @@ struct NodeMemorySettings {
 
   void add_to(Settings& settings);
   void apply_to(RocksStoreOptions& options) const;
+};
+
+// Of every process that serves SQL.
+struct SqlSettings {
+  uint32_t connections_max = 1000;
+  ByteSize query_memory{uint64_t{256} << 20};
+  ByteSize result_memory{uint64_t{256} << 20};
+
+  void add_to(Settings& settings);
+  SqlLimits limits() const;
 };
 
 // What a new cluster is like, and how its coordinator decides. `regions` is added by the command.

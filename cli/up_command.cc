@@ -23,6 +23,7 @@ struct UpSettings {
   uint32_t view_managers = 2;
   ProcessSettings process;
   NodeMemorySettings memory;
+  SqlSettings sql;
   NewClusterSettings cluster;
 
   UpSettings() { cluster.coordinator.regions = 4; }
@@ -36,6 +37,7 @@ struct UpSettings {
     settings.add("regions", cluster.coordinator.regions, "regions of a new cluster");
     process.add_to(settings);
     memory.add_to(settings);
+    sql.add_to(settings);
     cluster.add_to(settings);
   }
 
@@ -57,6 +59,7 @@ EmbeddedClusterOptions options_from(const UpSettings& settings, Process& process
   options.view_managers = settings.view_managers;
   options.coordinator = settings.cluster.settings();
   settings.memory.apply_to(options.store);
+  options.sql_limits = settings.sql.limits();
   options.log = &process.log();
   options.metrics = &process.metrics();
   options.on_fatal = [](const std::string& reason) { end_process(kCommand, reason); };

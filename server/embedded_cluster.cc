@@ -46,6 +46,7 @@ class EmbeddedCluster::Impl {
 
     auto sql = SqlServer::start(*surroundings_, {.name = "up",
                                                  .listen = options_.sql_listen,
+                                                 .limits = options_.sql_limits,
                                                  .metrics = options_.metrics,
                                                  .log = logger("sql"),
                                                  .on_fatal = options_.on_fatal,

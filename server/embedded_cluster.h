@@ -12,6 +12,7 @@
 #include "net/transport.h"
 #include "node/options.h"
 #include "node/store/rocks_store.h"
+#include "server/sql_server.h"
 #include "view_manager/limits.h"
 
 namespace tidemark {
@@ -19,6 +20,7 @@ namespace tidemark {
 struct EmbeddedClusterOptions {
   std::string directory;                 // Made if missing.
   Address sql_listen{"127.0.0.1:7432"};  // For PostgreSQL's clients.
+  SqlLimits sql_limits = {};
   Address admin_listen{"127.0.0.1:7400"};
   uint32_t nodes = 1;               // node1, node2, ...
   uint32_t view_managers = 2;       // vm1, vm2, ...; those that were added later come back by themselves.

@@ -35,8 +35,10 @@ class SqlServer::Impl {
   Status start() {
     Status listening;
     loop_->run([&] {
-      sql::GatewayOptions gateway{
-          .listen = options_.listen, .connections_max = options_.connections_max, .connection = {}};
+      sql::GatewayOptions gateway;
+      gateway.listen = options_.listen;
+      gateway.connections_max = options_.limits.connections_max;
+      gateway.connection.result_bytes_max = options_.limits.result_bytes_max;
       auto started = sql::GatewayServer::start(
           *loop_, [this](const sql::SessionRequest& request) { return make_session(request); }, gateway);
       if (!started.ok()) {
@@ -66,6 +68,7 @@ class SqlServer::Impl {
     options.shards = ShardCount{fact.shards()};
     options.name = options_.name;
     options.wall_clock_micros = wall_clock_micros;
+    options.query_bytes_max = options_.limits.query_bytes_max;
     ProcessContext context{*loop_, *endpoint_.transport, *coordination_, random_};
     service_ = std::make_unique<sql::SqlService>(context, std::move(options));
     wait_until_ready();

@@ -11,10 +11,17 @@
 
 namespace tidemark {
 
+// What clients may take of a process.
+struct SqlLimits {
+  size_t connections_max = 1000;
+  size_t query_bytes_max = size_t{256} << 20;   // Of rows that a query sorts, groups or joins.
+  size_t result_bytes_max = size_t{256} << 20;  // Of rows that have to be kept for a connection.
+};
+
 struct SqlServerOptions {
   std::string name;  // Of the process.
   Address listen;    // "host:port", port 0 for any.
-  size_t connections_max = 1000;
+  SqlLimits limits = {};
   Metrics* metrics = &no_metrics();  // Outlives it.
   Logger log;
   std::function<void(const std::string& reason)> on_fatal;  // As NodeServerOptions'.

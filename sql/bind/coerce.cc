@@ -220,20 +220,42 @@ Result<std::vector<ExpressionPtr>, SqlError> Coercer::unify(std::vector<Expressi
   return expressions;
 }
 
+namespace {
+
+// A value may be so much larger than what it is computed from. One that is larger is computed for each row: a
+// statement may have thousands of them.
+constexpr size_t kFoldedBytes = 1024;
+
+// repeat('x', 10000000): not even computed to see how long it is, which takes its time.
+bool makes_much_of_little(const Expression& e) {
+  if (e.function == nullptr || e.args.size() < 2) return false;
+  const std::string_view name = e.function->name;
+  if (name != "repeat" && name != "lpad" && name != "rpad") return false;
+  const Value& count = e.args[1]->constant.get();
+  return !count.is_null() && count.as_int() > static_cast<int64_t>(kFoldedBytes);
+}
+
+}  // namespace
+
 ExpressionPtr fold(ExpressionPtr expression) {
   if (expression->kind != ExpressionKind::Call && expression->kind != ExpressionKind::Modifier)
     return expression;
   if (expression->function != nullptr && expression->function->volatility != Volatility::Immutable)
     return expression;
+  size_t bytes_max = kFoldedBytes;
   for (const ExpressionPtr& arg : expression->args) {
     if (arg->kind != ExpressionKind::Constant) return expression;
+    bytes_max += arg->constant.memory_bytes();
   }
+  if (makes_much_of_little(*expression)) return expression;
   Evaluation evaluation;
   Value value;
   const Value no_columns;
   const Program program(*expression);
   if (!program.run(evaluation, RowInput(&no_columns), value).ok()) return expression;
-  return make_constant(value, expression->type, expression->location);
+  OwnedValue result(value);
+  if (result.memory_bytes() > bytes_max) return expression;
+  return make_constant(result.get(), expression->type, expression->location);
 }
 
 }  // namespace tidemark::sql

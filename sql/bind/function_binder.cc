@@ -5,6 +5,9 @@
 namespace tidemark::sql {
 namespace {
 
+constexpr size_t kArgumentsMax = 100;
+constexpr const char* kTooManyArguments = "54023";
+
 std::vector<TypeKind> kinds_of(const std::vector<ExpressionPtr>& args) {
   std::vector<TypeKind> out;
   for (const ExpressionPtr& arg : args) out.push_back(arg->type.kind);
@@ -127,6 +130,10 @@ ExpressionBinder::Bound ExpressionBinder::bind_function(const ast::Expr& expr) {
                     expr.location + 1,
                     {},
                     {}};
+  }
+  if (expr.args.size() > kArgumentsMax) {
+    return SqlError{
+        kTooManyArguments, "cannot pass more than 100 arguments to a function", expr.location + 1, {}, {}};
   }
   if (expr.call->over.has_value()) return bind_window(expr, name);
   if (is_aggregate_name(name)) return bind_aggregate(expr, name);

@@ -10,6 +10,8 @@
 namespace tidemark::sql::execute {
 namespace {
 
+constexpr size_t kArrayBytesMax = 16 << 20;
+
 // What becomes of the rows of one run.
 class Outcome {
  public:
@@ -31,6 +33,8 @@ class Outcome {
         return false;
       case SubqueryUse::Array:
         append_array_element(row[0].is_null() ? ArrayElement() : ArrayElement(to_text(row[0])), array_);
+        if (array_.size() > kArrayBytesMax)
+          return SqlError{sqlstate::kProgramLimitExceeded, "the array is too long", 0, {}, {}};
         return false;
       case SubqueryUse::Any:
       case SubqueryUse::All:
@@ -43,6 +47,9 @@ class Outcome {
     }
     TM_UNREACHABLE();
   }
+
+  // That its value takes.
+  size_t bytes() const { return array_.size() + value_.memory_bytes(); }
 
   OwnedValue finish() {
     switch (use_) {
@@ -113,7 +120,7 @@ class ApplyOperator : public Operator {
     if (!done) return static_cast<const OwnedValue*>(nullptr);
     run_ = nullptr;
     context_.memory_bytes = held_before_;  // What the run held is free again.
-    TM_TRY(context_.hold(key_.size() + sizeof(OwnedValue)));
+    TM_TRY(context_.hold(key_.size() + sizeof(OwnedValue) + outcome_.bytes()));
     if (is_repeatable_) return &known_.insert_or_assign(key_, outcome_.finish()).first->second;
     return results_.emplace_back(std::make_unique<OwnedValue>(outcome_.finish())).get();
   }

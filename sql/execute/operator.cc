@@ -14,6 +14,10 @@ SqlStatus run(const Program& program, Evaluation& evaluation, const Value* row, 
   return {};
 }
 
+bool has_room(const Evaluation& evaluation) {
+  return evaluation.arena.used_bytes() < Batch::kBytesMax;
+}
+
 class ValuesOperator : public Operator {
  public:
   ValuesOperator(const Relation& relation, Context& context)
@@ -24,7 +28,7 @@ class ValuesOperator : public Operator {
     evaluation_.arena.reset();
     programs_.clear();
     if (at_ == relation_.rows.size()) return Pull::End;
-    for (; at_ < relation_.rows.size() && !out.is_full(); ++at_) {
+    for (; at_ < relation_.rows.size() && !out.is_full() && has_room(evaluation_); ++at_) {
       const Program& program = programs_.emplace_back(relation_.rows[at_]);
       Value* row = out.add_row();
       TM_TRY(run(program, evaluation_, nullptr, {row, relation_.columns.size()}));
@@ -121,11 +125,17 @@ class ProjectOperator : public Operator {
 
   PullResult next(Batch& out) override {
     out.reset(program_.result_count());
-    TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
-    if (pull != Pull::Rows) return pull;
+    if (at_ == batch_.row_count()) {
+      at_ = 0;
+      TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
+      if (pull != Pull::Rows) {
+        batch_.reset(0);
+        return pull;
+      }
+    }
     evaluation_.arena.reset();
-    for (size_t i = 0; i < batch_.row_count(); ++i) {
-      TM_TRY(run(program_, evaluation_, batch_.row(i), {out.add_row(), program_.result_count()}));
+    for (; at_ < batch_.row_count() && has_room(evaluation_); ++at_) {
+      TM_TRY(run(program_, evaluation_, batch_.row(at_), {out.add_row(), program_.result_count()}));
     }
     return Pull::Rows;
   }
@@ -135,6 +145,7 @@ class ProjectOperator : public Operator {
   Program program_;
   Evaluation evaluation_;
   Batch batch_;
+  size_t at_ = 0;
 };
 
 class UnionAllOperator : public Operator {

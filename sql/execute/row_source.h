@@ -17,6 +17,8 @@ namespace tidemark::sql {
 class Batch {
  public:
   static constexpr size_t kRowsMax = 1024;
+  // Who computes values adds no further row to a batch once they take so much.
+  static constexpr size_t kBytesMax = 4 << 20;
 
   void reset(size_t width) {
     width_ = width;

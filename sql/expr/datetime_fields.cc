@@ -170,10 +170,33 @@ Fault extract_date(Evaluation& evaluation, const Value* args, int, Value& out) {
   return kOk;
 }
 
-template <ScalarCall Extract>
-Fault as_double(Evaluation& evaluation, const Value* args, int count, Value& out) {
+// As PostgreSQL computes them: not the nearest double to the exact number, but sums and quotients of doubles.
+double epoch_seconds(int64_t micros) {
+  constexpr int64_t kEpoch = -kUnixEpochMicros;
+  constexpr double kPerSecond = 1'000'000.0;
+  if (micros < INT64_MAX + kEpoch) return static_cast<double>(micros - kEpoch) / kPerSecond;
+  return (static_cast<double>(micros) - static_cast<double>(kEpoch)) / kPerSecond;
+}
+double seconds_of_minute(int64_t micros, double per_second) {
+  const int64_t of_minute = positive_modulo(micros, 60 * kSecondMicros);
+  const auto whole = static_cast<double>(of_minute / kSecondMicros);
+  const auto rest = static_cast<double>(of_minute % kSecondMicros);
+  return whole * per_second + rest / (static_cast<double>(kSecondMicros) / per_second);
+}
+
+Fault date_part_timestamp(Evaluation& evaluation, const Value* args, int count, Value& out) {
+  const Field field = field_named(args[0].as_bytes());
+  const int64_t micros = args[1].as_int();
+  if (is_finite_timestamp(micros)) {
+    switch (field) {
+      case Field::Epoch: out = Value::float8(epoch_seconds(micros)); return kOk;
+      case Field::Second: out = Value::float8(seconds_of_minute(micros, 1.0)); return kOk;
+      case Field::Milliseconds: out = Value::float8(seconds_of_minute(micros, 1000.0)); return kOk;
+      default: break;
+    }
+  }
   Value number;
-  TM_SQL_TRY(Extract(evaluation, args, count, number));
+  TM_SQL_TRY(extract_timestamp(evaluation, args, count, number));
   if (number.is_null()) {
     out = number;
     return kOk;
@@ -189,7 +212,7 @@ Fault date_part_date(Evaluation& evaluation, const Value* args, int count, Value
   int64_t micros = 0;
   TM_SQL_TRY(date_to_timestamp(static_cast<int32_t>(args[1].as_int()), micros));
   const Value converted[2] = {args[0], Value::timestamp(micros)};
-  return as_double<extract_timestamp>(evaluation, converted, count, out);
+  return date_part_timestamp(evaluation, converted, count, out);
 }
 
 int64_t first_year(Field field, int64_t year) {
@@ -300,8 +323,8 @@ std::vector<Function> datetime_functions() {
       Function::of("extract", {T, kTime}, N, extract_timestamp),
       Function::of("extract", {T, kZoned}, N, extract_timestamp),
       Function::of("extract", {T, kDate}, N, extract_date),
-      Function::of("date_part", {T, kTime}, D, as_double<extract_timestamp>),
-      Function::of("date_part", {T, kZoned}, D, as_double<extract_timestamp>),
+      Function::of("date_part", {T, kTime}, D, date_part_timestamp),
+      Function::of("date_part", {T, kZoned}, D, date_part_timestamp),
       Function::of("date_part", {T, kDate}, D, date_part_date),
       Function::of("date_trunc", {T, kTime}, kTime, date_trunc),
       Function::of("date_trunc", {T, kZoned}, kZoned, date_trunc),

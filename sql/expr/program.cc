@@ -33,7 +33,7 @@ class ProgramCompiler {
       case ExpressionKind::Call:
         compile_args(e, target);
         emit({.code = e.function->strict ? Code::Call : Code::CallNullable,
-              .count = static_cast<uint16_t>(e.args.size()),
+              .count = static_cast<uint32_t>(e.args.size()),
               .target = target,
               .function = e.function});
         return;
@@ -97,7 +97,7 @@ class ProgramCompiler {
     emit({.code = code,
           .negated = e.negated,
           .detail = static_cast<uint8_t>(e.truth),
-          .count = static_cast<uint16_t>(e.args.size()),
+          .count = static_cast<uint32_t>(e.args.size()),
           .target = target,
           .function = e.function});
   }
@@ -310,9 +310,12 @@ Fault Program::run(Evaluation& evaluation, const RowInput& row, std::span<Value>
   TM_ASSERT(results.size() == results_.size());
   if (evaluation.registers.size() < register_count_) evaluation.registers.resize(register_count_);
   Value* registers = evaluation.registers.data();
+  const size_t bytes_max = evaluation.arena.used_bytes() + kRunBytesMax;
   for (size_t next = 0; next < code_.size();) {
     const Instruction& instruction = code_[next++];
     TM_SQL_TRY(step(evaluation, row, instruction, registers, next));
+    if (evaluation.arena.used_bytes() > bytes_max) [[unlikely]]
+      return {sqlstate::kOutOfMemory, "the expressions of a row need more memory than they may have"};
   }
   for (size_t i = 0; i < results_.size(); ++i) results[i] = registers[results_[i]];
   return kOk;

@@ -32,6 +32,9 @@ class RowInput {
   int split_ = 0;
 };
 
+// What one run may take of its evaluation's arena; beyond, it fails with 53200.
+inline constexpr size_t kRunBytesMax = size_t{64} << 20;
+
 // Immutable once compiled; may be shared by threads, each with its own Evaluation.
 class Program {
  public:
@@ -87,7 +90,7 @@ class Program {
     Code code;
     bool negated = false;
     uint8_t detail = 0;   // Truth, CastContext.
-    uint16_t count = 0;   // Arguments.
+    uint32_t count = 0;   // Arguments.
     uint32_t target = 0;  // The register that is written, the first of the arguments.
     uint32_t source = 0;  // A register, column, constant, parameter or place to jump to.
     const Function* function = nullptr;

@@ -3,6 +3,10 @@
 //   Startup -> Ready <-> Busy (a statement runs; input waits)
 //                    <-> CopyIn (data goes to the session)
 //   any -> Closed
+//
+// Rows go out as they come. While the client takes none the statement waits, and so does the next message:
+// what a connection holds is bounded. A portal of which the client asks for some rows (Execute with a limit)
+// leaves its statement waiting in Ready; before another statement runs, it is run to its end, its rows kept.
 #pragma once
 
 #include <functional>
@@ -12,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "sql/gateway/portal.h"
 #include "sql/gateway/session.h"
 #include "sql/gateway/wire.h"
 
@@ -25,8 +30,10 @@ struct CancelKey {
 };
 
 struct ConnectionOptions {
-  size_t result_bytes_max = size_t{256} << 20;  // Of one portal read in pieces, and of unsent output.
-  std::string server_version = "15.0";          // As PostgreSQL's: clients decide by it what to send.
+  size_t output_bytes_max = size_t{256} << 10;  // Unsent: then statements wait, and messages too.
+  // Of rows that have to be kept: of a statement that can not wait, or of a portal while another one runs.
+  size_t result_bytes_max = size_t{256} << 20;
+  std::string server_version = "15.0";  // As PostgreSQL's: clients decide by it what to send.
 };
 
 class Connection : private ResultSink {
@@ -41,29 +48,22 @@ class Connection : private ResultSink {
   ~Connection() override;
 
   void feed(std::string_view bytes);
-  // False while a statement runs or too much is buffered: read no more from the client.
+  // False while input waits for a statement or for output to be taken: read no more from the client.
   bool wants_input() const;
-  // What to send; cleared by taking it.
+  // What to send; cleared by taking it. go_on() must follow.
   std::string take_output();
+  // Goes on with what waited for the output to be taken.
+  void go_on();
   bool has_output() const { return !output_.empty(); }
   bool closed() const { return state_ == State::Closed; }
+  // The client has said who it is.
+  bool started() const { return session_ != nullptr; }
   void cancel();
   const CancelKey& key() const { return key_; }
 
  private:
   enum class State : uint8_t { Startup, Ready, Busy, CopyIn, Closed };
 
-  struct Portal {
-    std::shared_ptr<const PreparedStatement> statement;
-    std::string text;  // Of the statement, for positions in errors.
-    std::vector<OwnedValue> parameters;
-    std::vector<ValueFormat> formats;
-    // Rows not yet asked for, as finished messages; filled when the portal is first executed in pieces.
-    std::vector<std::string> rows;
-    size_t rows_sent = 0;
-    bool executed = false;
-    std::string tag;
-  };
   struct Named {
     std::shared_ptr<const PreparedStatement> statement;
     std::string text;
@@ -77,7 +77,9 @@ class Connection : private ResultSink {
   void start(WireReader& body, int32_t version);
 
   void on_query(WireReader body);
+  void begin_query();
   void run_next_of_query();
+  void end_query();
   void on_parse(WireReader body);
   void on_bind(WireReader body);
   void on_describe(WireReader body);
@@ -86,16 +88,32 @@ class Connection : private ResultSink {
   void on_sync();
   void on_copy_message(char type, std::string_view body);
 
-  // Runs a statement; `then` is called with its tag, or its error.
-  void run(const Portal& portal, std::function<void(Result<std::string, SqlError>)> then);
-  void send_portal_rows(Portal& portal, int32_t rows_max);
+  // Runs a portal's statement, or goes on with it; `then` is called when it has ended, or the piece is full.
+  void run(PortalPtr portal, Piece piece, std::function<void()> then);
+  void go_on_with(const PortalPtr& portal, Piece piece, std::function<void()> then);
+  void on_done(Result<std::string, SqlError> tag);
+  // The statement that waits for the client to ask for more.
+  bool is_suspended() const { return running_ != nullptr && state_ == State::Ready; }
+  enum class Rest : uint8_t { Kept, Dropped };
+  // Runs it to its end, if there is one; then `next`.
+  void settle(Rest rest, std::function<void()> next);
+  // What is left of a portal whose statement has ended.
+  void execute_again(Portal& portal, Piece piece);
+  // What follows the rows of an Execute.
+  void end_piece(const Portal& portal);
+  bool has_room() const { return output_.size() < options_.output_bytes_max; }
+  Wanted keep_row(std::span<const Value> values);
+
   void fail(const SqlError& error, std::string_view statement = {});
   void fail_protocol(std::string_view what);
   void fatal(const SqlError& error);
   void close();
 
   // ResultSink.
-  bool row(std::span<const Value> values) override;
+  Wanted row(std::span<const Value> values) override;
+  void paused() override;
+  bool forget(std::string_view name) override;
+  void setting(std::string_view name, std::string_view value) override;
   void copy_in(size_t columns) override;
   void notice(const SqlError& notice) override;
 
@@ -118,14 +136,18 @@ class Connection : private ResultSink {
 
   // Extended query.
   std::map<std::string, Named, std::less<>> statements_;
-  std::map<std::string, Portal, std::less<>> portals_;
+  std::map<std::string, PortalPtr, std::less<>> portals_;
   bool skip_to_sync_ = false;
 
-  // The statement that runs.
-  std::vector<ValueFormat> formats_;
-  std::vector<std::string>* piecewise_ = nullptr;  // Where rows go that are asked for in pieces.
-  size_t piecewise_bytes_ = 0;
+  // The statement that runs, or is suspended.
+  enum class RowsTo : uint8_t { Client, Portal, Nowhere };
+  PortalPtr running_;
+  std::function<void()> then_;
+  RowsTo rows_to_ = RowsTo::Client;
+  Piece piece_;
+  bool paused_ = false;
   bool overflowed_ = false;
+  uint64_t runs_ = 0;  // What is left of older ones does nothing.
   bool processing_ = false;
 };
 

@@ -41,8 +41,10 @@ class MeteredSession : public Session {
     session_->copy_data(bytes, std::move(taken));
   }
   void copy_end(const std::string* failure) override { session_->copy_end(failure); }
+  void resume() override { session_->resume(); }
   void cancel() override { session_->cancel(); }
   TransactionStatus transaction_status() const override { return session_->transaction_status(); }
+  void fail_transaction() override { session_->fail_transaction(); }
 
  private:
   std::unique_ptr<Session> session_;

@@ -31,14 +31,20 @@ class Client : public std::enable_shared_from_this<Client> {
         std::make_unique<Connection>(key, std::move(make_session), std::move(outside), std::move(options));
   }
 
-  void start() {
+  void start(Micros startup_timeout) {
     asio::error_code ignored;
     socket_.set_option(tcp::no_delay(true), ignored);
     socket_.set_option(asio::socket_base::keep_alive(true), ignored);
+    loop_.post_after(startup_timeout, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (self && self->connection_ && !self->connection_->started()) self->end();
+    });
     read();
   }
 
-  void cancel() { connection_->cancel(); }
+  void cancel() {
+    if (connection_) connection_->cancel();
+  }
 
   void end() {
     if (ended_) return;
@@ -75,6 +81,11 @@ class Client : public std::enable_shared_from_this<Client> {
       return read();
     }
     writing_ = connection_->take_output();
+    send();
+    connection_->go_on();
+  }
+
+  void send() {
     asio::async_write(socket_, asio::buffer(writing_),
                       [self = shared_from_this()](const asio::error_code& error, size_t) {
                         self->writing_.clear();
@@ -157,7 +168,7 @@ class GatewayServer::Impl : public std::enable_shared_from_this<Impl> {
         },
         options.connection);
     clients_[key] = client;
-    client->start();
+    client->start(options.startup_timeout);
   }
 
   SessionFactory make_session_;

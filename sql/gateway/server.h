@@ -14,6 +14,7 @@ namespace tidemark::sql {
 struct GatewayOptions {
   Address listen;  // "host:port", port 0 for any.
   size_t connections_max = 1000;
+  Micros startup_timeout{60'000'000};  // A client that has not said who it is by then is sent away.
   ConnectionOptions connection;
 };
 

@@ -29,12 +29,25 @@ class PreparedStatement {
   virtual const std::vector<ResultColumn>& columns() const = 0;
 };
 
+// What a sink says to a row, which it has taken.
+enum class Wanted : uint8_t {
+  More,
+  Later,   // Enough for now: a statement that can wait calls paused() and waits for Session::resume().
+  NoMore,  // The statement ends as soon as it can.
+};
+
 // Takes what a statement gives. Values are good during the call.
 class ResultSink {
  public:
   virtual ~ResultSink() = default;
-  // False: no more is wanted; the statement ends as soon as it can.
-  virtual bool row(std::span<const Value> values) = 0;
+  virtual Wanted row(std::span<const Value> values) = 0;
+  // The statement waits: no row has come since the one that was answered with Later, and none comes before
+  // Session::resume(). Not from inside row(). A statement that can not wait gives its other rows and ends.
+  virtual void paused() = 0;
+  // DEALLOCATE: forgets a prepared statement, or all if there is no name. False: it is not known.
+  virtual bool forget(std::string_view name) = 0;
+  // SET, RESET: the setting has this value now.
+  virtual void setting(std::string_view name, std::string_view value) = 0;
   // The statement wants data of so many columns: copy_data() calls follow, then copy_end().
   virtual void copy_in(size_t columns) = 0;
   virtual void notice(const SqlError& notice) = 0;
@@ -59,23 +72,34 @@ class Session {
   virtual void execute(std::shared_ptr<const PreparedStatement> statement, std::vector<OwnedValue> parameters,
                        ResultSink& sink, Done done) = 0;
 
+  // After ResultSink::paused(): the statement goes on.
+  virtual void resume() = 0;
+
   // After ResultSink::copy_in(). `taken` is called when more may come: memory stays bounded. The `done` of
   // execute() follows copy_end(), or comes earlier with an error; then all further data is dropped.
   virtual void copy_data(std::string_view bytes, std::function<void()> taken) = 0;
   // With a message: the client gave up.
   virtual void copy_end(const std::string* failure) = 0;
 
-  // From another connection: the running statement ends with 57014, soon.
+  // From another connection: the statement under way, if any, ends with 57014, soon. One that waits too.
   virtual void cancel() = 0;
 
   virtual TransactionStatus transaction_status() const = 0;
+  // The client was told of a mistake: an open transaction has failed, whoever found it.
+  virtual void fail_transaction() = 0;
 };
 
 // Makes a session for each connection that passed the handshake.
+struct StartupSetting {
+  std::string name, value;
+  // Given as -c of `options`: who can not have it, is refused. Others are wishes of the client's library.
+  bool is_option = false;
+};
 struct SessionRequest {
   std::string user;
   std::string database;
   std::string application;
+  std::vector<StartupSetting> settings = {};
 };
 using SessionFactory = std::function<Result<std::unique_ptr<Session>, SqlError>(const SessionRequest&)>;
 

@@ -72,7 +72,7 @@ void WireWriter::authentication_ok() {
 
 void WireWriter::negotiate_protocol_version(std::span<const std::string> unknown_options) {
   size_t at = begin('v');
-  int32(0);  // The newest minor version that is spoken here.
+  int32(kProtocolVersion3);  // The newest version that is spoken here, the major part included.
   int32(static_cast<int64_t>(unknown_options.size()));
   for (const std::string& option : unknown_options) string(option);
   end(at);

@@ -28,6 +28,7 @@ class WireReader {
   bool ok() const { return ok_; }
   bool done() const { return left_.empty(); }
   int16_t int16() { return static_cast<int16_t>(integer(2)); }
+  size_t count() { return integer(2); }  // Of what follows: up to 65,535.
   int32_t int32() { return static_cast<int32_t>(integer(4)); }
   uint8_t byte() { return static_cast<uint8_t>(integer(1)); }
   std::string_view string();

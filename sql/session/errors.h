@@ -19,6 +19,7 @@ inline constexpr const char* kDependentObjects = "2BP01";
 inline constexpr const char* kSerializationFailure = "40001";
 inline constexpr const char* kCannotConnectNow = "57P03";
 inline constexpr const char* kQueryCanceled = "57014";
+inline constexpr const char* kUndefinedStatement = "26000";
 inline constexpr const char* kObjectNotReady = "55000";
 inline constexpr const char* kUnavailable = "57P03";
 }  // namespace sqlstate

@@ -24,13 +24,46 @@ class SelectTask : public Task {
     gate_->start();
   }
 
+  bool is_waiting() const override { return waiting_; }
+
+  void resume() override {
+    TM_ASSERT(waiting_);
+    waiting_ = false;
+    loop_.post([this] {
+      if (is_finished()) return;
+      if (!give()) return on_end({});
+      if (!waiting_) run_->resume();
+    });
+  }
+
  private:
   Result<bool, SqlError> on_batch(const Batch& batch) {
-    for (size_t i = 0; i < batch.row_count(); ++i) {
+    batch_ = &batch;
+    at_ = 0;
+    return give();
+  }
+
+  // Gives the rows of the batch that are left, until the sink wants them later. False: it wants no more.
+  bool give() {
+    while (at_ < batch_->row_count()) {
       ++rows_;
-      if (!running_.sink.row({batch.row(i), batch.width()})) return false;
+      const Wanted wanted = running_.sink.row({batch_->row(at_++), batch_->width()});
+      if (wanted == Wanted::NoMore) return false;
+      if (wanted == Wanted::Later) {
+        wait();
+        return true;
+      }
     }
     return true;
+  }
+
+  // The batch stays as it is: the run takes no other one.
+  void wait() {
+    waiting_ = true;
+    run_->pause();
+    loop_.post([this] {
+      if (!is_finished()) running_.sink.paused();
+    });
   }
 
   void on_end(const SqlStatus& status) {
@@ -40,6 +73,9 @@ class SelectTask : public Task {
 
   std::unique_ptr<QueryRun> run_;
   std::unique_ptr<ReadGate> gate_;
+  const Batch* batch_ = nullptr;  // The run's.
+  size_t at_ = 0;
+  bool waiting_ = false;
   uint64_t rows_ = 0;
 };
 

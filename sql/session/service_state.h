@@ -45,6 +45,7 @@ struct ServiceState {
   const VirtualTables* virtual_tables = nullptr;  // May be none.
   CatalogSnapshotPtr catalog = nullptr;           // Null: not known yet.
   CatalogWaiters catalog_waiters = {};
+  size_t query_bytes_max = size_t{256} << 20;
 };
 
 // Between attempts while regions have not reached the catalog that a statement was bound with.

@@ -63,6 +63,14 @@ ClusterSession::ClusterSession(ServiceState& service, const SessionRequest& requ
 
 ClusterSession::~ClusterSession() = default;
 
+SqlStatus ClusterSession::take_settings(const std::vector<StartupSetting>& settings) {
+  for (const StartupSetting& one : settings) {
+    SqlStatus taken = state_.settings.set_default(one);
+    if (!taken.ok() && one.is_option) return taken;
+  }
+  return {};
+}
+
 Result<std::vector<std::string_view>, SqlError> ClusterSession::split(std::string_view text) {
   TM_SQL_ASSIGN(const std::vector<ast::Statement> statements, parse_statements(text));
   std::vector<std::string_view> out;
@@ -76,10 +84,7 @@ Result<std::vector<std::string_view>, SqlError> ClusterSession::split(std::strin
 Result<std::shared_ptr<const PreparedStatement>, SqlError> ClusterSession::prepare(
     std::string_view statement, std::span<const TypeKind> parameters) {
   Result<BoundTextPtr, SqlError> bound = BoundText::bind(statement, parameters, service_.catalog);
-  if (!bound.ok()) {
-    if (state_.transaction.is_open()) state_.transaction.fail();
-    return bound.error();
-  }
+  if (!bound.ok()) return bound.error();
   return std::shared_ptr<const PreparedStatement>(std::move(*bound));
 }
 
@@ -117,19 +122,19 @@ void ClusterSession::run(BoundTextPtr statement, std::vector<OwnedValue> paramet
                   service_.random.next()};
   if (const auto* asked = std::get_if<ast::Show>(&body.body)) return show(*asked, sink);
   if (const auto* set = std::get_if<ast::Set>(&body.body)) {
-    SqlStatus done = state_.settings.set(*set);
-    if (!done.ok()) return end(done.error());
-    return end(std::string(set->kind == ast::SetKind::Value ? "SET" : "RESET"));
+    return change_setting(*set, sink);
   }
   if (const auto* transaction = std::get_if<ast::Transaction>(&body.body)) {
     return transact(*transaction, std::move(running));
   }
   if (const auto* name = std::get_if<ast::Deallocate>(&body.body)) {
-    return end(std::string(name->name.empty() ? "DEALLOCATE ALL" : "DEALLOCATE"));
+    return deallocate(*name, sink);
   }
   if (std::holds_alternative<ast::DiscardAll>(body.body)) {
     state_.settings.reset_all();
     state_.tokens.clear();
+    sink.forget({});
+    tell_settings(sink);
     return end(std::string("DISCARD ALL"));
   }
   may_have_written_ = is_write(body) && !state_.transaction.is_open();
@@ -173,7 +178,7 @@ void ClusterSession::show(const ast::Show& show, ResultSink& sink) {
   if (show.name == "all") {
     for (const Settings::Shown& one : state_.settings.show_all()) {
       const Value row[] = {Value::text(one.name), Value::text(one.value), Value::text(one.description)};
-      if (!sink.row(row)) break;
+      if (sink.row(row) == Wanted::NoMore) break;
     }
     return end(std::string("SHOW"));
   }
@@ -182,6 +187,28 @@ void ClusterSession::show(const ast::Show& show, ResultSink& sink) {
   const Value row[] = {Value::text(*value)};
   sink.row(row);
   end(std::string("SHOW"));
+}
+
+void ClusterSession::change_setting(const ast::Set& statement, ResultSink& sink) {
+  SqlStatus done = state_.settings.set(statement);
+  if (!done.ok()) return end(done.error());
+  if (statement.kind == ast::SetKind::ResetAll) {
+    tell_settings(sink);
+  } else {
+    sink.setting(Settings::shown_name(statement.name), *state_.settings.show(statement.name));
+  }
+  end(std::string(statement.kind == ast::SetKind::Value ? "SET" : "RESET"));
+}
+
+void ClusterSession::tell_settings(ResultSink& sink) {
+  for (const Settings::Shown& one : state_.settings.show_all()) sink.setting(one.name, one.value);
+}
+
+void ClusterSession::deallocate(const ast::Deallocate& statement, ResultSink& sink) {
+  const bool known = sink.forget(statement.name);
+  if (statement.name.empty()) return end(std::string("DEALLOCATE ALL"));
+  if (known) return end(std::string("DEALLOCATE"));
+  end(error(sqlstate::kUndefinedStatement, "prepared statement \"" + statement.name + "\" does not exist"));
 }
 
 void ClusterSession::transact(const ast::Transaction& transaction, Running running) {
@@ -225,18 +252,30 @@ void ClusterSession::transact(const ast::Transaction& transaction, Running runni
 
 void ClusterSession::end(Result<std::string, SqlError> result) {
   if (!done_) return;
-  if (!result.ok() && state_.transaction.is_open()) state_.transaction.fail();
+  if (!result.ok()) fail_transaction();
   task_.reset();
   may_have_written_ = false;
   std::exchange(done_, {})(std::move(result));
 }
 
+void ClusterSession::fail_transaction() {
+  if (state_.transaction.is_open()) state_.transaction.fail();
+}
+
 void ClusterSession::watch_timeout() {
   const int64_t millis = state_.settings.statement_timeout_millis();
   if (millis == 0) return;
-  loop_.post_after(Micros{millis * 1000}, [this, number = statements_] {
-    if (number == statements_) interrupt("canceling statement due to statement timeout");
+  loop_.post_after(Micros{millis * 1000}, [this, number = statements_, watch = ++watches_] {
+    if (number != statements_ || watch != watches_) return;
+    if (task_ && task_->is_waiting()) return;  // The client's time does not count; resume() watches anew.
+    interrupt("canceling statement due to statement timeout");
   });
+}
+
+void ClusterSession::resume() {
+  if (!task_) return;  // It was interrupted; done() has said so.
+  watch_timeout();
+  task_->resume();
 }
 
 void ClusterSession::interrupt(const char* why) {

@@ -10,7 +10,7 @@ namespace tidemark::sql {
 
 namespace {
 
-enum class Kind : uint8_t { Any, Fixed, Boolean, Choice, Millis };
+enum class Kind : uint8_t { Any, Fixed, Boolean, Choice, Millis, Zone, Encoding };
 
 struct Known {
   const char* name;
@@ -24,7 +24,7 @@ constexpr Known kKnown[] = {
     {"application_name", ""},
     {"bytea_output", "hex", Kind::Choice, "hex"},
     {"check_function_bodies", "on", Kind::Boolean},
-    {"client_encoding", "UTF8", Kind::Choice, "UTF8|UTF-8|unicode|SQL_ASCII"},
+    {"client_encoding", "UTF8", Kind::Encoding, "UTF8|UTF-8|unicode|SQL_ASCII"},
     {"client_min_messages", "notice"},
     {"DateStyle", "ISO, MDY"},
     {"default_table_access_method", "heap"},
@@ -66,7 +66,7 @@ constexpr Known kKnown[] = {
     {"tidemark.errors", "report", Kind::Choice, "report|ignore",
      "Whether a read of a view fails when rows of it could not be computed."},
     {"tidemark.wait", "off", Kind::Boolean, "", "Reads of views wait for the session's own writes."},
-    {"TimeZone", "UTC"},
+    {"TimeZone", "UTC", Kind::Zone},
     {"transaction_isolation", "read committed"},
     {"transaction_read_only", "off", Kind::Boolean},
     {"work_mem", "4MB"},
@@ -148,8 +148,26 @@ Result<std::string, SqlError> read_millis(const Known& known, const std::string&
   return std::to_string(number * scale);
 }
 
+// Only UTC is known, under its names.
+bool is_utc(std::string_view zone) {
+  return is_choice("UTC|Etc/UTC|GMT|Z|Zulu|0|+00|+00:00|UCT|Etc/GMT|Universal", zone);
+}
+
+Result<std::string, SqlError> read_zone(const std::string& given) {
+  if (is_utc(given)) return std::string("UTC");
+  return error(sqlstate::kFeatureNotSupported, "the time zone \"" + given + "\" is not supported",
+               "Sessions run in UTC: convert times in the client.");
+}
+
+Result<std::string, SqlError> read_encoding(const Known& known, const std::string& given) {
+  if (is_choice(known.choices, given)) return std::string("UTF8");
+  return invalid(known, given, "Available values: " + std::string(known.choices) + ".");
+}
+
 Result<std::string, SqlError> read_value(const Known& known, const std::string& given) {
   switch (known.kind) {
+    case Kind::Zone: return read_zone(given);
+    case Kind::Encoding: return read_encoding(known, given);
     case Kind::Any: return given;
     case Kind::Fixed:
       return error("55P02", "parameter \"" + std::string(known.name) + "\" cannot be changed");
@@ -160,11 +178,6 @@ Result<std::string, SqlError> read_value(const Known& known, const std::string& 
     case Kind::Millis: return read_millis(known, given);
   }
   TM_UNREACHABLE();
-}
-
-// Only UTC is known, under its names.
-bool is_utc(std::string_view zone) {
-  return is_choice("UTC|Etc/UTC|GMT|Z|Zulu|0|+00|+00:00|UCT|Etc/GMT|Universal", zone);
 }
 
 }  // namespace
@@ -189,17 +202,22 @@ SqlStatus Settings::set(const ast::Set& statement) {
   }
   std::string given;
   for (const std::string& value : statement.values) given += (given.empty() ? "" : ", ") + value;
-  TM_SQL_ASSIGN(std::string value, read_value(*known, given));
-  if (name == "client_encoding") value = "UTF8";
-  if (name == "timezone") {
-    if (!is_utc(given)) {
-      return error(sqlstate::kFeatureNotSupported, "the time zone \"" + given + "\" is not supported",
-                   "Sessions run in UTC: convert times in the client.");
-    }
-    value = "UTC";
-  }
-  values_[name] = std::move(value);
+  TM_SQL_ASSIGN(values_[name], read_value(*known, given));
   return {};
+}
+
+SqlStatus Settings::set_default(const StartupSetting& given) {
+  const std::string name = canonical(given.name);
+  const Known* known = find(name);
+  if (known == nullptr) return unknown(given.name);
+  TM_SQL_ASSIGN(defaults_[name], read_value(*known, given.value));
+  return {};
+}
+
+std::string_view Settings::shown_name(const std::string& name) {
+  const Known* known = find(canonical(name));
+  TM_ASSERT(known != nullptr);
+  return known->name;
 }
 
 void Settings::reset_all() {

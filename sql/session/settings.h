@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sql/gateway/session.h"
 #include "sql/parse/ast.h"
 #include "sql/parse/try.h"
 
@@ -20,6 +21,10 @@ class Settings {
 
   // 42704: there is no such setting; 22023: not a value of it; 55P02: it can not be changed.
   SqlStatus set(const ast::Set& statement);
+  // The same, as what RESET goes back to.
+  SqlStatus set_default(const StartupSetting& given);
+  // The name as SHOW ALL has it: the setting that a statement is about. REQUIRES: there is one.
+  static std::string_view shown_name(const std::string& name);
   void reset_all();
   Result<std::string, SqlError> show(const std::string& name) const;
   struct Shown {

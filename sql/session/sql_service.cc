@@ -44,7 +44,9 @@ class SqlService::Impl {
         state_{context.scheduler, context.random,  options.shards,
                options.name,      now_of(options), directory_,
                client_,           changer_,        [this] { catalog_watch_.look_again(); },
-               &tables_} {}
+               &tables_} {
+    state_.query_bytes_max = options.query_bytes_max;
+  }
 
   ServiceState& state() { return state_; }
 
@@ -96,7 +98,9 @@ Result<std::unique_ptr<Session>, SqlError> SqlService::make_session(const Sessio
   if (impl_->state().catalog == nullptr) {
     return error(sqlstate::kCannotConnectNow, "the cluster is starting", "Try again in a moment.");
   }
-  return std::unique_ptr<Session>(std::make_unique<ClusterSession>(impl_->state(), request));
+  auto session = std::make_unique<ClusterSession>(impl_->state(), request);
+  if (SqlStatus taken = session->take_settings(request.settings); !taken.ok()) return taken.error();
+  return std::unique_ptr<Session>(std::move(session));
 }
 
 bool SqlService::ready() const {

@@ -17,6 +17,7 @@ struct SqlServiceOptions {
   ShardCount shards;
   std::string name;                            // Of the process, for people.
   std::function<int64_t()> wall_clock_micros;  // now() and friends; none: the loop's time.
+  size_t query_bytes_max = size_t{256} << 20;  // Of rows that a query sorts, groups or joins.
   ClientOptions client;                        // shards is set from above.
 };
 

@@ -15,6 +15,7 @@ ExecutionSettings Running::execution_settings() const {
   out.random_seed = random_seed;
   out.user = session.user;
   out.database = session.database;
+  out.memory_bytes_max = service.query_bytes_max;
   return out;
 }
 

@@ -61,6 +61,10 @@ class Task {
   virtual void start() = 0;
   virtual void copy_data(std::string_view, std::function<void()> taken) { loop_.post(std::move(taken)); }
   virtual void copy_end(const std::string* /*failure*/) {}
+  // After the sink was told that the statement waits. REQUIRES: is_waiting().
+  virtual void resume() { TM_UNREACHABLE(); }
+  // Whether it waits for the client to take rows.
+  virtual bool is_waiting() const { return false; }
 
  protected:
   // Once. The task is destroyed by it at the next turn of the loop.

@@ -158,6 +158,8 @@ class OwnedValue {
   }
 
   const Value& get() const { return value_; }
+  // Beside the value itself.
+  size_t memory_bytes() const { return memory_.used_bytes(); }
 
  private:
   void assign(const Value& value) {

@@ -118,6 +118,29 @@ public final class JdbcTest {
     connection.setAutoCommit(true);
   }
 
+  /** With a fetch size the driver asks for some rows at a time, and may do other things in between. */
+  private static void pieces(Connection connection) throws SQLException {
+    connection.setAutoCommit(false);
+    try (PreparedStatement series = connection.prepareStatement("select n from generate_series(1, ?) n");
+         Statement other = connection.createStatement()) {
+      series.setFetchSize(100);
+      series.setInt(1, 5000);
+      ResultSet rows = series.executeQuery();
+      int wanted = 0;
+      while (rows.next()) {
+        check(++wanted, rows.getInt(1));
+        if (wanted % 1000 == 0) check("[x]", column(other.executeQuery("select 'x' as t"), "t"));
+      }
+      check(5000, wanted);
+      series.setInt(1, 1000000);
+      rows = series.executeQuery();
+      check(true, rows.next());
+      rows.close();  // The rest is not wanted.
+      connection.commit();
+    }
+    connection.setAutoCommit(true);
+  }
+
   /** The driver cancels, by a connection of its own, what takes longer than it may. */
   private static void cancel(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
@@ -167,12 +190,14 @@ public final class JdbcTest {
       reads(connection);
       errors(connection);
       transactions(connection);
+      pieces(connection);
       metadata(connection);
       check("public", connection.getSchema());
       check(true, connection.isValid(5));
     }
     try (Connection again = connect("prepareThreshold", "-1")) {  // Binary from the first run on.
       reads(again);
+      pieces(again);
       cancel(again);
     }
     System.out.println("passed");

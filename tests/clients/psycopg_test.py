@@ -83,12 +83,13 @@ class PsycopgTest(unittest.TestCase):
         self.cursor.execute("select id from things where id in (60, 61)")
         self.assertEqual(self.cursor.fetchall(), [(60,)])
         self.connection.rollback()
-        with self.assertRaises(psycopg2.Error):
-            self.cursor.execute("select nope")
-        with self.assertRaises(psycopg2.Error) as caught:
-            self.cursor.execute("select 1")
-        self.assertEqual(caught.exception.pgcode, psycopg2.errorcodes.IN_FAILED_SQL_TRANSACTION)
-        self.connection.rollback()
+        for mistake in ("select nope", "selec 1"):
+            with self.assertRaises(psycopg2.Error):
+                self.cursor.execute(mistake)
+            with self.assertRaises(psycopg2.Error) as caught:
+                self.cursor.execute("select 1")
+            self.assertEqual(caught.exception.pgcode, psycopg2.errorcodes.IN_FAILED_SQL_TRANSACTION)
+            self.connection.rollback()
 
     def test_cancel(self):
         done = threading.Event()

@@ -4,38 +4,13 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sql/execute/memory_source.h"
 #include "sql/execute/select_execution.h"
-#include "tests/sql/test_catalog.h"
+#include "tests/fuzz/memory_world.h"
 
 namespace tidemark::sql {
 namespace {
 
-struct World {
-  testing::TestCatalog catalog;
-  MemorySource source;
-
-  World() {
-    catalog.create(
-        "create table t (a int, b bigint, c numeric, d text, e double precision, f boolean, g date, h "
-        "timestamptz, "
-        "i jsonb, j uuid, k bytea, primary key (a, b))");
-    catalog.create("create table u (a int primary key, v text)");
-    MemoryTable& rows = source.add_table(*catalog.find_table("", "t"));
-    for (int i = 0; i < 3; ++i) {
-      Value row[11];
-      row[0] = Value::integer(i);
-      row[1] = Value::bigint(i * 7);
-      row[2] = Value::numeric(Numeric::small(i * 125, 2));
-      row[3] = Value::text("text");
-      row[8] = Value::jsonb("{\"a\": [1, 2]}");
-      rows.add(row);
-    }
-    source.add_table(*catalog.find_table("", "u"));
-  }
-};
-
-void run(const Relation& query, World& world) {
+void run(const Relation& query, testing::MemoryWorld& world) {
   ExecutionSettings settings;
   settings.memory_bytes_max = 1 << 20;
   const auto execution = SelectExecution::start(query, world.source, settings);
@@ -49,7 +24,7 @@ void run(const Relation& query, World& world) {
 }
 
 void take(std::string_view sql) {
-  static World world;
+  static testing::MemoryWorld world;
   const auto parsed = parse_statements(sql);
   if (!parsed.ok()) return;
   for (const ast::Statement& statement : *parsed) {

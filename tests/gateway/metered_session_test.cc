@@ -14,7 +14,10 @@ namespace {
 using testing::HasSubstr;
 
 struct NoSink : ResultSink {
-  bool row(std::span<const Value>) override { return true; }
+  Wanted row(std::span<const Value>) override { return Wanted::More; }
+  void paused() override {}
+  bool forget(std::string_view) override { return false; }
+  void setting(std::string_view, std::string_view) override {}
   void copy_in(size_t) override {}
   void notice(const SqlError&) override {}
 };

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 #include <libpq-fe.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "tests/gateway/fake_session.h"
 
@@ -12,16 +15,9 @@ namespace {
 class GatewayServerTest : public testing::Test {
  protected:
   GatewayServerTest() {
-    GatewayOptions options;
     options.listen = Address{"127.0.0.1:0"};
     options.connections_max = 3;
-    server = GatewayServer::start(
-                 loop,
-                 [this](const SessionRequest&) -> Result<std::unique_ptr<Session>, SqlError> {
-                   return std::unique_ptr<Session>(std::make_unique<FakeSession>(loop));
-                 },
-                 options)
-                 .value();
+    server = GatewayServer::start(loop, make_session(), options).value();
   }
   ~GatewayServerTest() override {
     loop.run([&] { server.reset(); });
@@ -31,14 +27,48 @@ class GatewayServerTest : public testing::Test {
   using Connected = std::unique_ptr<PGconn, decltype(&PQfinish)>;
   using Got = std::unique_ptr<PGresult, decltype(&PQclear)>;
 
+  SessionFactory make_session() {
+    return [this](const SessionRequest&) -> Result<std::unique_ptr<Session>, SqlError> {
+      auto session = std::make_unique<FakeSession>(loop);
+      last_session = session.get();
+      return std::unique_ptr<Session>(std::move(session));
+    };
+  }
+
+  std::string port() const { return server->address().value.substr(server->address().value.rfind(':') + 1); }
   Connected connect() {
-    std::string port = server->address().value.substr(server->address().value.rfind(':') + 1);
-    return {PQconnectdb(("host=127.0.0.1 user=me dbname=d port=" + port).c_str()), &PQfinish};
+    return {PQconnectdb(("host=127.0.0.1 user=me dbname=d port=" + port()).c_str()), &PQfinish};
   }
   static Got run(const Connected& connection, const char* text) {
     return {PQexec(connection.get(), text), &PQclear};
   }
 
+  static Got next(const Connected& connection) { return {PQgetResult(connection.get()), &PQclear}; }
+  int connect_socket() const {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<uint16_t>(std::stoi(port())));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const int out = ::socket(AF_INET, SOCK_STREAM, 0);
+    EXPECT_EQ(::connect(out, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+    return out;
+  }
+
+  // How many rows the session of the last connection has given, once it waits for its client.
+  int rows_given_when_still() {
+    bool waits = false;
+    int given = 0;
+    while (!waits) {
+      loop.run([&] {
+        waits = last_session->is_waiting();
+        given = last_session->rows_given();
+      });
+    }
+    return given;
+  }
+
+  GatewayOptions options;
+  FakeSession* last_session = nullptr;
   AsioLoop loop{"gateway"};
   std::unique_ptr<GatewayServer> server;
 };
@@ -80,6 +110,63 @@ TEST_F(GatewayServerTest, LibpqCancelsARunningStatement) {
   PQfreeCancel(cancel);
   Got got{PQgetResult(connection.get()), &PQclear};
   EXPECT_STREQ(PQresultErrorField(got.get(), PG_DIAG_SQLSTATE), "57014");
+}
+
+// 20 MB of rows: far more than sockets and the gateway hold.
+constexpr int kManyRows = 1'000'000;
+
+TEST_F(GatewayServerTest, AResultLargerThanAnyBufferComesRowByRow) {
+  Connected connection = connect();
+  ASSERT_EQ(PQsendQuery(connection.get(), ("rows " + std::to_string(kManyRows)).c_str()), 1);
+  ASSERT_EQ(PQsetSingleRowMode(connection.get()), 1);
+  int rows = 0;
+  for (Got got = next(connection); got; got = next(connection)) {
+    if (PQresultStatus(got.get()) != PGRES_SINGLE_TUPLE) continue;
+    ASSERT_EQ(PQgetvalue(got.get(), 0, 0), std::to_string(rows));
+    ++rows;
+  }
+  EXPECT_EQ(rows, kManyRows);
+}
+
+TEST_F(GatewayServerTest, AClientThatReadsNothingHoldsUpItsStatementAlone) {
+  Connected slow = connect();
+  ASSERT_EQ(PQsendQuery(slow.get(), ("rows " + std::to_string(kManyRows)).c_str()), 1);
+  const int given = rows_given_when_still();
+  EXPECT_GT(given, 0);
+  EXPECT_LT(given, kManyRows);
+  EXPECT_EQ(PQntuples(run(connect(), "rows 1000").get()), 1000);
+  Got got = next(slow);  // It reads after all.
+  EXPECT_EQ(PQntuples(got.get()), kManyRows);
+}
+
+TEST_F(GatewayServerTest, AStreamIsCancelledAndItsClientMayVanish) {
+  Connected slow = connect();
+  ASSERT_EQ(PQsendQuery(slow.get(), ("rows " + std::to_string(kManyRows)).c_str()), 1);
+  rows_given_when_still();
+  PGcancel* cancel = PQgetCancel(slow.get());
+  char message[256];
+  ASSERT_EQ(PQcancel(cancel, message, sizeof message), 1) << message;
+  PQfreeCancel(cancel);
+  Got got = next(slow);
+  EXPECT_STREQ(PQresultErrorField(got.get(), PG_DIAG_SQLSTATE), "57014");
+  while (next(slow)) continue;
+  ASSERT_EQ(PQsendQuery(slow.get(), ("rows " + std::to_string(kManyRows)).c_str()), 1);
+  rows_given_when_still();
+  slow.reset();
+  for (size_t left = 1; left > 0;) loop.run([&] { left = server->connection_count(); });
+  EXPECT_EQ(PQntuples(run(connect(), "rows 3").get()), 3);
+}
+
+TEST_F(GatewayServerTest, AClientThatSaysNothingIsSentAway) {
+  loop.run([&] {
+    server.reset();
+    options.startup_timeout = Micros{1'000};
+    server = GatewayServer::start(loop, make_session(), options).value();
+  });
+  const int silent = connect_socket();
+  char byte;
+  EXPECT_EQ(::recv(silent, &byte, 1, 0), 0);
+  ::close(silent);
 }
 
 TEST_F(GatewayServerTest, TooManyClientsAreToldSo) {

@@ -249,6 +249,10 @@ TEST_F(SqlSession, ATransactionIsDroppedWhenItFails) {
   must("begin; insert into t values (1, 1)");
   EXPECT_EQ(run("select * from t").state(), "0A000");  // Its own writes.
   must("rollback");
+  must("begin; insert into t values (1, 1)");
+  EXPECT_EQ(run("inser into t values (2, 2)").state(), "42601");
+  EXPECT_EQ(run("commit").tag, "ROLLBACK");
+  EXPECT_THAT(run("select * from t").rows, IsEmpty());
   must("begin read only");
   EXPECT_EQ(run("insert into t values (1, 1)").state(), "25006");
   must("rollback");
@@ -317,6 +321,28 @@ TEST_F(SqlSession, SettingsAreShownSetAndReset) {
   EXPECT_EQ(run("discard all").tag, "DISCARD ALL");
 }
 
+TEST_F(SqlSession, ChangesOfSettingsAreTold) {
+  EXPECT_THAT(run("set application_name = 'a'").settings, ElementsAre("application_name=a"));
+  EXPECT_THAT(run("set time zone 'gmt'").settings, ElementsAre("TimeZone=UTC"));
+  EXPECT_THAT(run("reset application_name").settings, ElementsAre("application_name=tests"));
+  EXPECT_THAT(run("discard all").settings, testing::Contains("TimeZone=UTC"));
+}
+
+TEST_F(SqlSession, SettingsOfTheStartupAreWhatResetGoesBackTo) {
+  auto start = [&](std::vector<sql::StartupSetting> settings) {
+    return process_.service().make_session({"tester", "tidemark", "tests", std::move(settings)});
+  };
+  auto session =
+      start({{"TimeZone", "Europe/Berlin"}, {"extra_float_digits", "2"}, {"tidemark.wait", "1", true}});
+  ASSERT_TRUE(session.ok());
+  client_ = std::make_unique<SqlClient>(cluster_, std::move(*session));
+  must("set tidemark.wait = off; reset tidemark.wait");
+  EXPECT_THAT(run("show tidemark.wait").rows, ElementsAre("on"));
+  EXPECT_THAT(run("show timezone").rows, ElementsAre("UTC"));
+  EXPECT_THAT(run("show extra_float_digits").rows, ElementsAre("2"));
+  EXPECT_EQ(start({{"tidemark.nothing", "1", true}}).error().state, "42704");
+}
+
 TEST_F(SqlSession, ExplainShowsOperatorsPlacesAndCosts) {
   must("create table orders (id int primary key, customer text, amount int)");
   EXPECT_THAT(run("explain select * from orders where id = 3").text(), HasSubstr("one row of one region"));
@@ -348,6 +374,68 @@ TEST_F(SqlSession, AStatementIsCancelled) {
   must("set statement_timeout = '2s'");
   EXPECT_EQ(run("insert into t values (2)").state(), "57014");
   for (int i = 0; i < 3; ++i) cluster_.node(i).resume();
+}
+
+// 2,500 rows are several pages and batches.
+class SqlSessionStream : public SqlSession {
+ protected:
+  SqlSessionStream() {
+    must(
+        "create table big (k int primary key, t text); "
+        "insert into big select n, repeat('x', 100) from generate_series(1, 2500) n");
+  }
+  // Runs until the statement waits with so many rows given.
+  void wait_for_pause() {
+    ASSERT_TRUE(cluster_.run_until([&] { return client_->is_paused() || client_->is_over(); }));
+    ASSERT_TRUE(client_->is_paused());
+  }
+};
+
+TEST_F(SqlSessionStream, ASelectWaitsWhereverItsRowsAreNotTaken) {
+  for (const char* query : {"select k, t from big", "select k, t from big order by k",
+                            "select n, repeat('x', 100) from generate_series(1, 2500) n"}) {
+    client_->take_rows(7);
+    client_->begin(query);
+    for (size_t pieces = 0; pieces < 3; ++pieces) {
+      wait_for_pause();
+      cluster_.run_for(Micros{1'000'000});
+      ASSERT_TRUE(client_->is_paused());
+      client_->take_more(333);
+    }
+    wait_for_pause();
+    client_->take_more(10'000);
+    const SqlOutcome outcome = client_->finish();
+    EXPECT_EQ(outcome.tag, "SELECT 2500") << query;
+    std::vector<std::string> rows = outcome.sorted();
+    EXPECT_EQ(std::unique(rows.begin(), rows.end()) - rows.begin(), 2500) << query;
+  }
+}
+
+TEST_F(SqlSessionStream, ASelectThatWaitsIsCancelledAndDropped) {
+  client_->take_rows(1200);
+  client_->begin("select * from big");
+  wait_for_pause();
+  client_->session().cancel();
+  EXPECT_EQ(client_->finish().state(), "57014");
+  client_ = process_.connect();
+  client_->take_rows(1200);
+  client_->begin("select * from big");
+  wait_for_pause();
+  client_.reset();  // The client is gone amid its rows.
+  cluster_.run_for(Micros{1'000'000});
+  client_ = process_.connect();
+  EXPECT_EQ(run("select count(*) from big").rows, (std::vector<std::string>{"2500"}));
+}
+
+TEST_F(SqlSessionStream, ATimeoutDoesNotCountTheTimeOfTheClient) {
+  must("set statement_timeout = 5000");
+  client_->take_rows(10);
+  client_->begin("select * from big");
+  wait_for_pause();
+  cluster_.run_for(Micros{60'000'000});
+  ASSERT_TRUE(client_->is_paused());
+  client_->take_more(10'000);
+  EXPECT_EQ(client_->finish().tag, "SELECT 2500");
 }
 
 TEST_F(SqlSession, AnUnknownOutcomeIsToldAsSuch) {

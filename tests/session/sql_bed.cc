@@ -56,6 +56,7 @@ void SqlClient::begin(const std::string& text) {
   auto statements = session_->split(text_);
   if (!statements.ok()) {
     outcome_.error = statements.error();
+    session_->fail_transaction();
     running_ = false;
     return;
   }
@@ -75,6 +76,7 @@ void SqlClient::next() {
   auto statement = session_->prepare(text, {});
   if (!statement.ok()) {
     outcome_.error = statement.error();
+    session_->fail_transaction();
     return next();
   }
   session_->execute(*statement, {}, *this, [this](Result<std::string, sql::SqlError> tag) {
@@ -122,14 +124,28 @@ SqlOutcome SqlClient::run_prepared(const std::shared_ptr<const sql::PreparedStat
   return finish();
 }
 
-bool SqlClient::row(std::span<const sql::Value> values) {
+sql::Wanted SqlClient::row(std::span<const sql::Value> values) {
   std::string line;
   for (size_t i = 0; i < values.size(); ++i) {
     if (i > 0) line += "|";
     if (!values[i].is_null()) line += sql::to_text(values[i]);
   }
+  TM_ASSERT(!paused_);
   outcome_.rows.push_back(std::move(line));
-  return true;
+  if (rows_wanted_ == 0 || outcome_.rows.size() < rows_wanted_) return sql::Wanted::More;
+  return sql::Wanted::Later;
+}
+
+void SqlClient::paused() {
+  TM_ASSERT(!paused_);
+  paused_ = true;
+}
+
+void SqlClient::take_more(size_t rows) {
+  TM_ASSERT(paused_);
+  paused_ = false;
+  rows_wanted_ = outcome_.rows.size() + rows;
+  session_->resume();
 }
 
 void SqlClient::give_copy_data(std::string data, size_t piece_bytes) {

@@ -16,6 +16,7 @@ struct SqlOutcome {
   std::optional<sql::SqlError> error;
   std::vector<std::string> rows;  // Of "a|b|c"; NULL is empty. In the order they came.
   std::vector<std::string> notices;
+  std::vector<std::string> settings;  // "name=value", as they were told.
 
   std::string state() const { return error ? error->state : "00000"; }
   std::vector<std::string> sorted() const;
@@ -62,8 +63,18 @@ class SqlClient : private sql::ResultSink {
   // Data of the next COPY, given in pieces of so many bytes.
   void give_copy_data(std::string data, size_t piece_bytes = 100);
 
+  // After so many rows of a statement: it is to wait, until take_more(). 0: never.
+  void take_rows(size_t rows) { rows_wanted_ = rows; }
+  bool is_paused() const { return paused_; }
+  void take_more(size_t rows);
+
  private:
-  bool row(std::span<const sql::Value> values) override;
+  sql::Wanted row(std::span<const sql::Value> values) override;
+  void paused() override;
+  bool forget(std::string_view) override { return true; }
+  void setting(std::string_view name, std::string_view value) override {
+    outcome_.settings.push_back(std::string(name) + "=" + std::string(value));
+  }
   void copy_in(size_t columns) override;
   void notice(const sql::SqlError& notice) override { outcome_.notices.push_back(notice.message); }
 
@@ -78,6 +89,8 @@ class SqlClient : private sql::ResultSink {
   bool running_ = false;
   std::string copy_data_;
   size_t copy_piece_bytes_ = 100;
+  size_t rows_wanted_ = 0;
+  bool paused_ = false;
 };
 
 }  // namespace tidemark

@@ -6,11 +6,8 @@
 #include <fstream>
 #include <map>
 
-#include "sql/bind/statement.h"
-#include "sql/execute/select_execution.h"
-#include "sql/parse/parser.h"
-#include "sql/types/text_format.h"
 #include "tests/sql/oracle.h"
+#include "tests/sql/run_query.h"
 #include "tests/sql/system_world.h"
 
 namespace tidemark::sql {
@@ -49,37 +46,11 @@ std::vector<ClientQuery> read_queries() {
   return out;
 }
 
-Answer refused(const SqlError& error) {
-  return {error.state, error.message, {}, {}};
-}
-
-// Names of the columns stand in for their types, which differ.
 Answer run(const std::string& sql, SystemWorld& world) {
-  const auto parsed = parse_statements(sql);
-  if (!parsed.ok()) return refused(parsed.error());
-  ParamTypes params;
-  const auto bound = bind_statement((*parsed)[0], sql, world, params);
-  if (!bound.ok()) return refused(bound.error());
-  const Relation& query = *std::get<SelectStatement>(bound->body).query;
   ExecutionSettings settings;
   settings.user = world.state().user;
   settings.database = world.state().database;
-  const auto execution = SelectExecution::start(query, world.source(), settings);
-  if (!execution.ok()) return refused(execution.error());
-  Answer out;
-  for (const RelationColumn& column : query.columns) out.types.push_back(column.name);
-  for (Batch batch;;) {
-    const auto pull = (*execution)->next(batch);
-    if (!pull.ok()) return refused(pull.error());
-    if (*pull == Pull::End) return out;
-    for (size_t i = 0; i < batch.row_count(); ++i) {
-      std::vector<std::string>& row = out.rows.emplace_back();
-      for (size_t c = 0; c < batch.width(); ++c) {
-        const Value& value = batch.row(i)[c];
-        row.push_back(value.is_null() ? "\\N" : to_text(value));
-      }
-    }
-  }
+  return testing::run_query(sql, world, world.source(), settings);
 }
 
 // {orders}: the number of the table in the catalog that is asked.

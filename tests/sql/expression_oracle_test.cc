@@ -7,6 +7,7 @@
 #include "sql/parse/parser.h"
 #include "tests/sql/oracle.h"
 #include "tests/sql/random_expressions.h"
+#include "tests/sql/run_query.h"
 
 namespace tidemark::sql {
 namespace {
@@ -17,16 +18,13 @@ using testing::quote;
 using testing::random_columns;
 using testing::RandomExpressions;
 using testing::RandomValues;
+using testing::refused;
 using testing::with_literals;
 
 class NoTables : public Catalog {
  public:
   TableSchemaPtr find_table(std::string_view, std::string_view) const override { return nullptr; }
 };
-
-Answer refused(const SqlError& error) {
-  return {error.state, error.message, {}, {}};
-}
 
 // PostgreSQL computes what is constant when it plans, and fails there even if the row does not need it. So
 // that both compute the same, literals are hidden from planners: parameters here, subqueries there.

@@ -1,15 +1,12 @@
 // Regular expressions, arrays and functions of several rows: as PostgreSQL has them.
 #include <gtest/gtest.h>
 
-#include "sql/bind/statement.h"
 #include "sql/execute/memory_source.h"
-#include "sql/execute/select_execution.h"
 #include "sql/expr/regex.h"
-#include "sql/parse/parser.h"
 #include "sql/types/array_text.h"
-#include "sql/types/text_format.h"
 #include "tests/sql/oracle.h"
 #include "tests/sql/random_values.h"
+#include "tests/sql/run_query.h"
 #include "tests/sql/test_catalog.h"
 
 namespace tidemark::sql {
@@ -20,34 +17,10 @@ using testing::Oracle;
 using testing::quote;
 using testing::RandomValues;
 
-Answer refused(const SqlError& error) {
-  return {error.state, error.message, {}, {}};
-}
-
 Answer run(const std::string& sql) {
   const testing::TestCatalog catalog;
   MemorySource source;
-  const auto parsed = parse_statements(sql);
-  if (!parsed.ok()) return refused(parsed.error());
-  ParamTypes params;
-  const auto bound = bind_statement((*parsed)[0], sql, catalog, params);
-  if (!bound.ok()) return refused(bound.error());
-  const Relation& query = *std::get<SelectStatement>(bound->body).query;
-  const auto execution = SelectExecution::start(query, source, {});
-  if (!execution.ok()) return refused(execution.error());
-  Answer out;
-  for (const RelationColumn& column : query.columns) out.types.emplace_back(type_name(column.type.kind));
-  for (Batch batch;;) {
-    const auto pull = (*execution)->next(batch);
-    if (!pull.ok()) return refused(pull.error());
-    if (*pull == Pull::End) return out;
-    for (size_t i = 0; i < batch.row_count(); ++i) {
-      std::vector<std::string>& row = out.rows.emplace_back();
-      for (size_t c = 0; c < batch.width(); ++c) {
-        row.push_back(batch.row(i)[c].is_null() ? "\\N" : to_text(batch.row(i)[c]));
-      }
-    }
-  }
+  return testing::run_query(sql, catalog, source);
 }
 
 TEST(LanguageOracle, QueriesAnswerAsPostgresDoes) {
@@ -105,6 +78,14 @@ TEST(LanguageOracle, QueriesAnswerAsPostgresDoes) {
            "select array['a', 1]",
            "select 'x' ~ '('",
            "select 1 limit (select 'a')",
+           "select date_part('epoch', '2024-02-29 12:34:56.789012'::timestamp), date_part('epoch', "
+           "'4714-11-24 00:00:00 BC'::timestamptz), date_part('epoch', '294276-12-31 "
+           "23:59:59.999999'::timestamp), date_part('epoch', '1969-12-31 23:59:59.999999'::timestamptz), "
+           "date_part('epoch', '1858-05-21 10:08:04.131017'::timestamp), date_part('epoch', "
+           "'2000-01-01'::date), date_part('epoch', 'infinity'::timestamp)",
+           "select date_part('second', '2024-02-29 12:34:56.789012'::timestamp), date_part('milliseconds', "
+           "'2024-02-29 12:34:04.509038'::timestamp), date_part('milliseconds', '1969-02-28 "
+           "12:34:59.999999'::timestamptz), date_part('second', '0044-03-15 23:59:07.000001 BC'::timestamp)",
        }) {
     const Answer theirs = oracle.ask(sql), ours = run(sql);
     if (ours.sqlstate == sqlstate::kFeatureNotSupported) {
@@ -113,6 +94,19 @@ TEST(LanguageOracle, QueriesAnswerAsPostgresDoes) {
     }
     EXPECT_EQ(ours.sqlstate, theirs.sqlstate) << sql << "\n" << ours.shown() << "\n" << theirs.shown();
     EXPECT_EQ(ours.rows, theirs.rows) << sql << "\n" << ours.shown();
+  }
+}
+
+TEST(LanguageOracle, LongListsOfArgumentsAnswerAsPostgresDoes) {
+  Oracle oracle;
+  std::string numbers = "70001";
+  for (int i = 0; i < 70'000; ++i) numbers += ", " + std::to_string(i % 7);
+  for (const std::string& sql :
+       {"select greatest(" + numbers + "), least(" + numbers + "), 70001 in (" + numbers + ")",
+        "select concat(" + numbers + ")", "select coalesce(" + numbers + ")"}) {
+    const Answer theirs = oracle.ask(sql), ours = run(sql);
+    EXPECT_EQ(ours.sqlstate, theirs.sqlstate) << sql.substr(0, 40) << ours.message << theirs.message;
+    EXPECT_EQ(ours.rows, theirs.rows) << sql.substr(0, 40);
   }
 }
 

@@ -3,13 +3,11 @@
 
 #include <algorithm>
 
-#include "sql/bind/statement.h"
 #include "sql/execute/memory_source.h"
-#include "sql/execute/select_execution.h"
-#include "sql/parse/parser.h"
 #include "sql/types/text_format.h"
 #include "tests/sql/oracle.h"
 #include "tests/sql/random_expressions.h"
+#include "tests/sql/run_query.h"
 
 namespace tidemark::sql {
 namespace {
@@ -19,6 +17,7 @@ using testing::Oracle;
 using testing::quote;
 using testing::RandomExpressions;
 using testing::RandomValues;
+using testing::run_query;
 using testing::with_literals;
 
 // one(k1, i1, a_...) and two(k2, i2, b_...), keyed by their first two columns.
@@ -94,35 +93,6 @@ class HesitantSource : public RowSource {
   MemorySource& source_;
   RandomValues& random_;
 };
-
-Answer refused(const SqlError& error) {
-  return {error.state, error.message, {}, {}};
-}
-
-Answer run_query(const std::string& sql, const Catalog& catalog, RowSource& source) {
-  const auto parsed = parse_statements(sql);
-  if (!parsed.ok()) return refused(parsed.error());
-  ParamTypes params;
-  const auto bound = bind_statement((*parsed)[0], sql, catalog, params);
-  if (!bound.ok()) return refused(bound.error());
-  const Relation& query = *std::get<SelectStatement>(bound->body).query;
-  const auto execution = SelectExecution::start(query, source, {});
-  if (!execution.ok()) return refused(execution.error());
-  Answer out;
-  for (const RelationColumn& column : query.columns) out.types.emplace_back(type_name(column.type.kind));
-  for (Batch batch;;) {
-    const auto pull = (*execution)->next(batch);
-    if (!pull.ok()) return refused(pull.error());
-    if (*pull == Pull::End) return out;
-    for (size_t i = 0; i < batch.row_count() && *pull == Pull::Rows; ++i) {
-      std::vector<std::string>& row = out.rows.emplace_back();
-      for (size_t column = 0; column < batch.width(); ++column) {
-        const Value& value = batch.row(i)[column];
-        row.push_back(value.is_null() ? "\\N" : to_text(value));
-      }
-    }
-  }
-}
 
 // Which of equal numbers a group or a minimum shows is nobody's promise: 1.0 or 1.00, 0 or -0.
 std::string canonical(const std::string& type, const std::string& text) {

@@ -217,6 +217,20 @@ TEST_F(Statements, DeepAndHugeStatementsAreRefusedNotACrash) {
   EXPECT_TRUE(parse_statements("select 1 where a in (1" + repeated(", 2", 20000) + ")").ok());
 }
 
+// Computed when it is bound, each would be 16 MB, and the statement 8 GB.
+TEST_F(Statements, LargeConstantsAreNotComputedBeforehand) {
+  std::string sql = "select repeat('x', 16000000)";
+  for (int i = 0; i < 500; ++i) sql += ", repeat('x', 16000000)";
+  const auto parsed = parse_statements(sql);
+  ASSERT_TRUE(parsed.ok());
+  ParamTypes params;
+  const auto bound = bind_statement((*parsed)[0], sql, catalog_, params);
+  ASSERT_TRUE(bound.ok());
+  for (const ExpressionPtr& expression : std::get<SelectStatement>(bound->body).query->expressions) {
+    EXPECT_EQ(expression->kind, ExpressionKind::Call);
+  }
+}
+
 // Repeated operands are computed once, so that the tree does not double with each level.
 TEST_F(Statements, NestedCaseAndBetweenStaySmall) {
   std::string sql = "id";
