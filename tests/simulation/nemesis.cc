@@ -61,6 +61,7 @@ void Nemesis::end_process(SimProcess& process) {
   if (random_.chance(scenario_.stop)) {
     ++counts_["orderly stop"];
     trace_.say("fault:", process.name(), "is stopped");
+    stopping_[&process] = process.starts();
     return cluster_.stop(process);
   }
   ++counts_["crash"];
@@ -124,6 +125,10 @@ void Nemesis::mend() {
   cluster_.world().end_faults();
   for (int i = 0; i < cluster_.node_count(); ++i) cluster_.disk(i).refuse_saves("");
   for (SimProcess* process : cluster_.processes()) {
+    // Its stop takes the time that others need for theirs: nobody would start it again.
+    const auto stopping = stopping_.find(process);
+    const bool stops = stopping != stopping_.end() && stopping->second == process->starts();
+    if (stops && process->running()) cluster_.crash(*process);
     if (!process->running()) process->start();
     if (process->paused()) process->resume();
   }

@@ -42,6 +42,7 @@ class Nemesis {
   Trace& trace_;
   std::map<std::string, uint64_t> counts_;
   std::map<SimProcess*, Micros> hurt_until_;
+  std::map<SimProcess*, uint64_t> stopping_;  // In which of its lives.
   Micros partition_until_;
   Micros outage_until_;
   std::map<int, Micros> refusing_until_;
