@@ -419,7 +419,7 @@ pb::RegionStatus RegionReplica::status() const {
   pb::RegionStatus out = region_.status();
   out.set_node(context_.options.name);
   out.set_joined(joined_.value);
-  meter_.report(region_.state(), time_of_day(), parents_records(), out);
+  meter_.report(region_.state(), pending_floor(), time_of_day(), parents_records(), out);
   if (queues_) {
     for (const RegionQueues::Pause& pause : queues_->pauses()) {
       pb::LanePause& told = *out.add_pauses();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/guarded_scheduler.h"
+#include "node/lag_meter.h"
 #include "node/queue/activation.h"
 #include "node/queue/stream_feed.h"
 #include "node/reader_history.h"
@@ -68,6 +69,8 @@ class RegionQueues {
   void pump();
 
   Figures figures() const;
+  // Of the region's own stream.
+  LaneFloor pending_floor();
 
   // Lanes that went to another view manager under the newest ring: how long they were in no queue, from the
   // cut, or from the end of the queue of one that died, until the queue of the other was opened.

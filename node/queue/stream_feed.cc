@@ -164,6 +164,12 @@ void StreamFeed::remove_if_empty(Queue& queue) {
   queues_.erase(queue.slot);
 }
 
+Offset StreamFeed::pending_floor(QueueSlot slot, Offset committed) {
+  Queue& queue = *this->queue(slot);
+  queue.committed = std::max(queue.committed, committed);
+  return std::max(committed, queue.changed <= queue.committed ? queue.cursor : queue.pending_from);
+}
+
 void StreamFeed::on_credit(uint64_t epoch, uint64_t bytes) {
   for (auto& [slot, queue] : queues_) {
     if (queue.epoch == epoch) queue.credit = std::max(queue.credit, bytes);
@@ -285,6 +291,8 @@ void StreamFeed::route_changes(const FeedRecord& record, const std::string& chan
     if (queue != last) {
       into = entry_for(*queue, record).mutable_changes();
       last = queue;
+      if (queue->changed <= queue->committed) queue->pending_from = record.at;
+      queue->changed = Offset{record.at.value + 1};
     }
     into->append(encoded);
   }

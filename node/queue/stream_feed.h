@@ -96,6 +96,10 @@ class StreamFeed {
   std::vector<ShardRange> lanes_of(QueueSlot slot) const;  // Those left, in order.
   std::vector<QueueSlot> slots() const;
 
+  // All changes before it are committed by the queue's lanes, which have committed up to `committed`: those
+  // that nothing concerns are not told how far the stream is, and are no further behind for that.
+  Offset pending_floor(QueueSlot slot, Offset committed);
+
   void on_credit(uint64_t epoch, uint64_t bytes);
   void on_rings_changed();
 
