@@ -1,5 +1,7 @@
 #include "sql/session/read_gate.h"
 
+#include <algorithm>
+
 #include "sql/session/errors.h"
 #include "sql/session/token_paths.h"
 
@@ -7,6 +9,12 @@ namespace tidemark::sql {
 
 namespace {
 constexpr size_t kPathsMax = 200;
+// While nobody is coordinator, it is not known.
+constexpr Micros kFreshnessDeadline{2'000'000};
+
+bool tells_freshness(const TableSchema& table) {
+  return table.kind == SchemaKind::Virtual && table.schema == "tidemark" && table.name == "views";
+}
 }  // namespace
 
 ReadGate::ReadGate(const Running& running, const Relation& query, std::function<void(SqlStatus)> open)
@@ -92,9 +100,23 @@ void ReadGate::look_for_errors() {
   probe_ = std::make_unique<ErrorProbe>(service_, catalog_, std::move(views),
                                         [this](std::optional<SqlError> found) {
                                           if (found) return end(*found);
-                                          end({});
+                                          ask_freshness();
                                         });
   probe_->start();
+}
+
+void ReadGate::ask_freshness() {
+  session_.freshness.Clear();
+  if (std::none_of(tables_.begin(), tables_.end(), [](const auto& table) { return tells_freshness(*table); }))
+    return end({});
+  service_.changer.ask_freshness(loop_.token(), [this](const pb::FreshnessReply& told) {
+    if (ended_) return;
+    session_.freshness = told;
+    end({});
+  });
+  loop_.post_after(kFreshnessDeadline, [this] {
+    if (!ended_) end({});
+  });
 }
 
 void ReadGate::end(SqlStatus status) {

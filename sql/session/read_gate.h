@@ -1,5 +1,5 @@
 // What a read waits for before it begins: that views are filled, and reflect the session's own writes if it
-// wants that; and whether they have rows that could not be computed.
+// wants that; whether they have rows that could not be computed; and how fresh they are, if it reads that.
 #pragma once
 
 #include <functional>
@@ -24,6 +24,7 @@ class ReadGate {
   void wait_for(std::vector<TableId> path, const LaneRuns& tokens);
   void on_waited(const Result<std::monostate, ClientFailure>& result);
   void look_for_errors();
+  void ask_freshness();
   void end(SqlStatus status);
 
   ServiceState& service_;

@@ -100,6 +100,39 @@ TEST_F(SqlSession, AViewIsReplacedOnceTheNewOneIsFilled) {
   EXPECT_EQ(run("select * from v").state(), "42P01");
 }
 
+TEST_F(SqlSession, ViewsTellHowFarBehindTheyAreAndWhichLane) {
+  must("create table t (id int primary key, grp int)");
+  must("create table other (id int primary key)");
+  must("create materialized view v as select grp, count(*) as n from t group by grp");
+  must("create materialized view w as select count(*) as n from v");
+  must("create materialized view aside as select count(*) as n from other");
+  must("select * from w");
+  must("select * from aside");
+  const std::string lag =
+      "select name, lag_records > 0, lag_ms > 100, lag_region is not null, lag_lane between 0 and 15 "
+      "from tidemark.views";
+  EXPECT_TRUE(becomes(lag, {"aside|f|f|f|", "v|f|f|f|", "w|f|f|f|"}));
+
+  for (int i = 0; i < cluster_.view_manager_count(); ++i) cluster_.view_manager(i).pause();
+  must("insert into t values (1, 1), (2, 1), (3, 2)");
+  EXPECT_TRUE(becomes(lag, {"aside|f|f|f|", "v|t|t|t|t", "w|t|t|t|t"}));
+  for (int i = 0; i < cluster_.view_manager_count(); ++i) cluster_.view_manager(i).resume();
+  EXPECT_TRUE(becomes(lag, {"aside|f|f|f|", "v|f|f|f|", "w|f|f|f|"}));
+}
+
+TEST_F(SqlSession, AViewThatIsBeingFilledTellsHowFarItIs) {
+  must("create table t (id int primary key, grp int, val int)");
+  must("insert into t values " + rows_from(0, 2000));
+  for (int i = 0; i < cluster_.view_manager_count(); ++i) cluster_.view_manager(i).pause();
+  must("create materialized view v as select grp, count(*) as n from t group by grp");
+  const std::string progress =
+      "select name, state, backfill_percent between 0 and 100, backfill_rows_per_second >= 0 "
+      "from tidemark.views";
+  EXPECT_TRUE(becomes(progress, {"v|filling|t|t"}));
+  for (int i = 0; i < cluster_.view_manager_count(); ++i) cluster_.view_manager(i).resume();
+  EXPECT_TRUE(becomes(progress, {"v|ready||"}));
+}
+
 // Views of several kinds, read by SQL, are what their queries give at the same time.
 class RandomViews : public SqlSession {
  protected:
