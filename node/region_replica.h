@@ -137,6 +137,7 @@ class RegionReplica : private WalListener {
   void end_turn();
   void schedule_timer();
   void keep_pumping();
+  void want_told(const google::protobuf::RepeatedPtrField<pb::LaneRun>& wanted);
   void drop_passed();
   int64_t time_of_day() const;
   LaneFloor pending_floor() const {

@@ -323,6 +323,14 @@ void RegionQueues::pump() {
   }
 }
 
+void RegionQueues::want_told(const std::vector<LaneRun>& wanted) {
+  const RegionIdentity& own = state_.identity();
+  for (const LaneRun& run : wanted) {
+    if (run.lanes.overlaps(own.shards) && run.position.generation == own.generation)
+      feeds_.front().feed->want_told(run.position.offset);
+  }
+}
+
 LaneFloor RegionQueues::pending_floor() {
   StreamFeed& own = *feeds_.front().feed;
   ShardRange shards = state_.identity().shards;

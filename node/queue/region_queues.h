@@ -68,6 +68,9 @@ class RegionQueues {
   // Activates, closes, sends. At the end of a turn with news, and every tick_interval.
   void pump();
 
+  // Somebody waits until these lanes have committed as far.
+  void want_told(const std::vector<LaneRun>& wanted);
+
   Figures figures() const;
   // Of the region's own stream.
   LaneFloor pending_floor();

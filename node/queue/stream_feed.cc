@@ -389,11 +389,13 @@ void StreamFeed::stop_lanes(Queue& queue, const FeedRecord& record) {
   for (ShardId lane : stopped) listener_.on_lane_stopped(lane, stop);
 }
 
-// Else a view manager whose lanes nothing happens to would hold the log for ever.
+// Else a view manager whose lanes nothing happens to would hold the log for ever, and readers that wait for
+// what came to other lanes.
 void StreamFeed::tell_silent(Queue& queue) {
   if (!can_send(queue) && queue.cursor < end_) return;
   if (queue.credit == 0 || queue.cost_sent >= queue.credit) return;
-  if (queue.cursor.value < queue.told.value + options_.silent_records_max) return;
+  bool is_wanted = queue.told < wanted_ && wanted_ <= queue.cursor;
+  if (!is_wanted && queue.cursor.value < queue.told.value + options_.silent_records_max) return;
   FeedRecord nothing;
   nothing.at = Offset{queue.cursor.value - 1};
   nothing.next = queue.cursor;

@@ -100,6 +100,9 @@ class StreamFeed {
   // that nothing concerns are not told how far the stream is, and are no further behind for that.
   Offset pending_floor(QueueSlot slot, Offset committed);
 
+  // Somebody waits until all lanes have committed up to there: queues that nothing concerns are told, too.
+  void want_told(Offset offset) { wanted_ = std::max(wanted_, offset); }
+
   void on_credit(uint64_t epoch, uint64_t bytes);
   void on_rings_changed();
 
@@ -155,6 +158,7 @@ class StreamFeed {
   std::deque<FeedRecord> window_;
   Offset window_begin_;  // All records from here to end_ are in the window.
   Offset end_;
+  Offset wanted_;  // Somebody waits until all lanes have committed up to there.
 
   Log* log_ = nullptr;
   std::function<ReaderState(Offset)> state_at_;

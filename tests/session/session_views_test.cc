@@ -41,6 +41,30 @@ TEST_F(SqlSession, ReadsWaitForTheSessionsOwnWritesThroughViewsOverViews) {
   EXPECT_THAT(run("select * from histogram").rows, ::testing::IsEmpty());
 }
 
+// A region's lanes are of several view managers, and those that a write does not concern have to commit past
+// it all the same: what is passed on along views over views is the last change of the region.
+TEST(SqlSessionOnOneRegion, ReadsWaitForOwnWritesAlsoWhereMostViewManagersHaveNothingToDo) {
+  SimClusterOptions options;
+  options.coordinator.regions = 1;
+  options.view_managers = 3;
+  SimCluster cluster(options);
+  SqlProcess process(cluster, "sql");
+  ASSERT_TRUE(cluster.run_until([&] { return process.service().ready(); }));
+  auto client = process.connect();
+  ASSERT_EQ(client
+                ->run("create table t (id int primary key, grp int); create table names (grp int primary "
+                      "key, name text); create materialized view named as select t.id, n.name from t join "
+                      "names n on t.grp = n.grp; create materialized view counts as select name, count(*) "
+                      "as n from named group by name; select * from counts")
+                .state(),
+            "00000");
+  cluster.run_for(Micros{2'000'000});
+  const std::string ask = "set tidemark.wait = on; insert into t values (1, 1); select * from counts";
+  EXPECT_EQ(client->run("insert into names values (1, 'one')").state(), "00000");
+  SqlOutcome read = client->run(ask);
+  EXPECT_THAT(read.rows, ElementsAre("one|1")) << read.text();
+}
+
 TEST_F(SqlSession, AViewOverExistingRowsIsReadWhenItIsFilled) {
   must("create table t (id int primary key, grp int, val int)");
   must("insert into t values " + rows_from(0, 2000));
