@@ -52,6 +52,23 @@ void ReadGate::check_filled() {
     }
     return service_.catalog_waiters.add(loop_.token(), [this] { check_filled(); });
   }
+  wait_for_all_rows();
+}
+
+// A view counts as filled once what its pages brought is with the first of the tables on the way. Through
+// joins, and views that are filled at the same time, it still has to come; a token of no write waits for
+// that.
+void ReadGate::wait_for_all_rows() {
+  if (session_.settings.on_backfill() != OnBackfill::Read) {
+    for (TableId view : views_) {
+      if (service_.complete_views.contains(view)) continue;
+      for (TableId table : tables_behind(*catalog_, view)) {
+        for (std::vector<TableId>& path : token_paths(*catalog_, table, view, kPathsMax)) {
+          wait_for(std::move(path), {});
+        }
+      }
+    }
+  }
   wait_for_own_writes();
 }
 
@@ -82,11 +99,14 @@ void ReadGate::on_waited(const Result<std::monostate, ClientFailure>& result) {
   if (ended_) return;
   if (!result.ok()) {
     return end(error(sqlstate::kUnavailable,
-                     "the view does not reflect the session's writes yet: " + result.error().message,
-                     "Read again, or SET tidemark.wait = off."));
+                     "the view does not reflect what it must yet: " + result.error().message,
+                     "Read again; or do not wait: SET tidemark.wait = off, SET tidemark.backfill = read."));
   }
   if (--waits_ > 0) return;
-  for (TableId view : views_) session_.seen_by[view] = writes_;
+  for (TableId view : views_) {
+    if (session_.settings.waits_for_own_writes()) session_.seen_by[view] = writes_;
+    if (session_.settings.on_backfill() != OnBackfill::Read) service_.complete_views.insert(view);
+  }
   look_for_errors();
 }
 

@@ -20,6 +20,7 @@ class ReadGate {
 
  private:
   void check_filled();
+  void wait_for_all_rows();
   void wait_for_own_writes();
   void wait_for(std::vector<TableId> path, const LaneRuns& tokens);
   void on_waited(const Result<std::monostate, ClientFailure>& result);

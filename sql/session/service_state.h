@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,9 @@ struct ServiceState {
   const VirtualTables* virtual_tables = nullptr;  // May be none.
   CatalogSnapshotPtr catalog = nullptr;           // Null: not known yet.
   CatalogWaiters catalog_waiters = {};
+  // Views whose rows are all there: those that were filled when this process came, and those that a read has
+  // waited for since.
+  std::set<TableId> complete_views = {};
 };
 
 // Between attempts while regions have not reached the catalog that a statement was bound with.

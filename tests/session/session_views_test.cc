@@ -89,6 +89,22 @@ TEST_F(SqlSession, AViewOverExistingRowsIsReadWhenItIsFilled) {
   must("select * from late");
 }
 
+// Of a view over a join all rows are there at its first read, though both are filled at the same time.
+TEST_F(SqlSession, AViewOverAViewIsReadWhenAllHasComeThrough) {
+  must("create table t (id int primary key, grp int, val int)");
+  must("create table names (grp int primary key, name text)");
+  must("insert into t values " + rows_from(0, 300));
+  must("insert into names values (0, 'a'), (1, 'b'), (2, 'c'), (3, 'd'), (4, 'e'), (5, 'f'), (6, 'g')");
+  for (int round = 0; round < 10; ++round) {
+    const std::string n = std::to_string(round);
+    must("create materialized view named" + n +
+         " as select t.id, n.name from t join names n on t.grp = n.grp");
+    must("create materialized view counts" + n + " as select name, count(*) as n from named" + n +
+         " group by name");
+    EXPECT_THAT(run("select sum(n), count(*) from counts" + n).rows, ElementsAre("300|7")) << n;
+  }
+}
+
 TEST_F(SqlSession, RowsThatCanNotBeComputedAreReported) {
   must("create table t (id int primary key, a int, b int)");
   must("create materialized view v as select id, a / b as q from t");
