@@ -94,5 +94,6 @@ std::unique_ptr<Task> make_copy_task(Running running, TaskDone done);
 std::unique_ptr<Task> make_commit_task(Running running, TaskDone done);
 std::unique_ptr<Task> make_explain_task(Running running, TaskDone done);
 std::unique_ptr<Task> make_catalog_task(Running running, TaskDone done);
+std::unique_ptr<Task> make_hold_task(Running running, TaskDone done);
 
 }  // namespace tidemark::sql

@@ -65,6 +65,33 @@ TEST(SqlSessionOnOneRegion, ReadsWaitForOwnWritesAlsoWhereMostViewManagersHaveNo
   EXPECT_THAT(read.rows, ElementsAre("one|1")) << read.text();
 }
 
+TEST_F(SqlSession, WritesWaitWhileTheyAreHeldAndNoLonger) {
+  must("create table t (id int primary key)");
+  must("create materialized view v as select count(*) as n from t");
+  must("insert into t values (1)");
+  auto writer = process_.connect();
+  EXPECT_THAT(run("select tidemark_hold_writes('10 seconds')").rows, ElementsAre("t"));
+  writer->begin("insert into t values (2)");
+  cluster_.run_for(Micros{5'000'000});
+  EXPECT_FALSE(writer->is_over());
+  EXPECT_TRUE(becomes("select n from v", {"1"}));  // All but clients' writes goes on.
+  EXPECT_THAT(run("select tidemark_release_writes()").rows, ElementsAre("t"));
+  cluster_.run_for(Micros{1'000'000});
+  EXPECT_TRUE(writer->is_over());
+  EXPECT_EQ(writer->finish().tag, "INSERT 0 1");
+
+  must("select tidemark_hold_writes('2000 milliseconds')");  // Whoever asked may be gone: it ends by itself.
+  writer->begin("insert into t values (3)");
+  cluster_.run_for(Micros{1'500'000});
+  EXPECT_FALSE(writer->is_over());
+  cluster_.run_for(Micros{1'500'000});
+  EXPECT_TRUE(writer->is_over());
+  EXPECT_EQ(writer->finish().tag, "INSERT 0 1");
+
+  EXPECT_EQ(run("select tidemark_hold_writes('21 seconds')").state(), "22023");
+  EXPECT_EQ(run("select tidemark_hold_writes('soon')").state(), "22023");
+}
+
 TEST_F(SqlSession, AViewOverExistingRowsIsReadWhenItIsFilled) {
   must("create table t (id int primary key, grp int, val int)");
   must("insert into t values " + rows_from(0, 2000));
