@@ -42,7 +42,7 @@ int verify_command(int argc, char** argv) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--hold", hold_seconds, "hold client writes for at most so many seconds")
-      ->check(CLI::Range(0.1, 60.0))
+      ->check(CLI::Range(0.1, 20.0))
       ->capture_default_str();
   app.add_flag("--json", as_json, "print one JSON object");
   try {

@@ -65,7 +65,7 @@ class CoordinationTree {
 };
 
 // One session: one per process. Destroying it closes the session at once, as an orderly end does.
-class MemoryCoordination final : public Coordination {
+class MemoryCoordination : public Coordination {
  public:
   MemoryCoordination(CoordinationTree& tree, Scheduler& scheduler, Random random);
   ~MemoryCoordination() override;

@@ -28,6 +28,12 @@ struct Lag {
   bool operator==(const Lag&) const = default;
 };
 
+// Every lane has committed all changes before it; the lane is the furthest behind, or one of them.
+struct LaneFloor {
+  Offset floor;
+  ShardId lane;
+};
+
 class LagMeter {
  public:
   static constexpr size_t kRunsMax = 256;

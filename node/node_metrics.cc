@@ -8,7 +8,7 @@ namespace tidemark {
 
 namespace {
 
-constexpr double kSecond = 1e-6;  // In microseconds.
+constexpr double kMicrosPerSecond = 1e6;
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -75,7 +75,7 @@ NodeMetrics::NodeMetrics(Metrics& metrics)
 
 void NodeMetrics::on_own_record(const pb::RecordBody& body, size_t changes, Micros took) {
   records_.add(1);
-  append_seconds_.observe(static_cast<double>(took.value) * kSecond);
+  append_seconds_.observe(static_cast<double>(took.value) / kMicrosPerSecond);
   if (body.commit().batches_size() > 0)
     batches_logged_.add(static_cast<uint64_t>(body.commit().batches_size()));
   if (changes == 0) return;
@@ -104,11 +104,11 @@ void NodeMetrics::sample(const Sample& sample) {
   regions_owned_.set(static_cast<double>(sample.regions_owned));
   regions_standby_.set(static_cast<double>(sample.regions_standby));
   lag_records_.set(static_cast<double>(sample.lag_records));
-  lag_seconds_.set(static_cast<double>(sample.lag_micros) * kSecond);
+  lag_seconds_.set(static_cast<double>(sample.lag_micros) / kMicrosPerSecond);
   queues_.set(static_cast<double>(sample.queues));
   window_bytes_.set(static_cast<double>(sample.window_bytes));
   lanes_waiting_.set(static_cast<double>(sample.lanes_waiting));
-  checkpoint_age_.set(static_cast<double>(sample.checkpoint_age.value) * kSecond);
+  checkpoint_age_.set(static_cast<double>(sample.checkpoint_age.value) / kMicrosPerSecond);
 }
 
 }  // namespace tidemark

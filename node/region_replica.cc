@@ -263,11 +263,15 @@ bool RegionReplica::on_message(const Address& from, const pb::Message& message) 
     case pb::Message::kOpenSession: region_.on_open_session(asker, message.open_session(), out_); break;
     case pb::Message::kGet: region_.on_get(asker, message.get(), out_); break;
     case pb::Message::kScan: region_.on_scan(asker, message.scan(), out_); break;
-    case pb::Message::kWait: region_.on_wait(asker, message.wait(), out_); break;
+    case pb::Message::kWait:
+      region_.on_wait(asker, message.wait(), out_);
+      want_told(message.wait().tokens());
+      break;
     case pb::Message::kEffects: region_.on_effects(asker, message.effects(), out_); break;
     case pb::Message::kPositions: region_.on_positions(asker, out_); break;
     case pb::Message::kCommittedRequest:
       region_.on_committed_request(asker, message.committed_request(), out_);
+      want_told(message.committed_request().wanted());
       break;
     case pb::Message::kCommitted: {
       auto lanes = from_pb(message.committed().lanes(), context_.options.shards);
@@ -285,6 +289,11 @@ bool RegionReplica::on_message(const Address& from, const pb::Message& message) 
   perform();
   schedule_turn();
   return true;
+}
+
+void RegionReplica::want_told(const google::protobuf::RepeatedPtrField<pb::LaneRun>& wanted) {
+  auto lanes = from_pb(wanted, context_.options.shards);
+  if (queues_ && lanes.ok()) queues_->want_told(*lanes);
 }
 
 void RegionReplica::on_committed_positions(const std::vector<LaneRun>& lanes) {
@@ -419,7 +428,7 @@ pb::RegionStatus RegionReplica::status() const {
   pb::RegionStatus out = region_.status();
   out.set_node(context_.options.name);
   out.set_joined(joined_.value);
-  meter_.report(region_.state(), time_of_day(), parents_records(), out);
+  meter_.report(region_.state(), pending_floor(), time_of_day(), parents_records(), out);
   if (queues_) {
     for (const RegionQueues::Pause& pause : queues_->pauses()) {
       pb::LanePause& told = *out.add_pauses();

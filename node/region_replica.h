@@ -97,11 +97,11 @@ class RegionReplica : private WalListener {
   // What a child must know of this stream.
   std::vector<Ancestor> ancestry() const;
   // About once a second: for figures that tell how fast something goes.
-  void sample() { meter_.sample(region_.state(), scheduler_.now()); }
+  void sample() { meter_.sample(region_.state(), pending_floor(), scheduler_.now()); }
   // Without what the node knows of checkpoints.
   pb::RegionStatus status() const;
   std::optional<RegionQueues::Figures> queue_figures() const;
-  Lag lag() const { return meter_.lag(region_.state(), time_of_day(), parents_records()); }
+  Lag lag() const { return meter_.lag(pending_floor(), time_of_day(), parents_records()); }
   struct LogFigures {
     uint64_t records = 0;
     uint64_t bytes = 0;  // Of their payloads.
@@ -137,8 +137,12 @@ class RegionReplica : private WalListener {
   void end_turn();
   void schedule_timer();
   void keep_pumping();
+  void want_told(const google::protobuf::RepeatedPtrField<pb::LaneRun>& wanted);
   void drop_passed();
   int64_t time_of_day() const;
+  LaneFloor pending_floor() const {
+    return queues_ ? queues_->pending_floor() : recorded_floor(region_.state());
+  }
   uint64_t parents_records() const;
   StreamId stream() const { return {context_.options.cluster, id()}; }
   std::string name() const;

@@ -8,6 +8,11 @@
 
 namespace tidemark {
 
+namespace {
+// Less than clients wait for an answer: no write fails for it.
+constexpr Micros kHoldWritesMax{20'000'000};
+}  // namespace
+
 StorageNode::StorageNode(ProcessContext context, NodeOptions options, NodeStore& store,
                          RowArithmetic& arithmetic)
     : context_(context),
@@ -138,7 +143,8 @@ bool StorageNode::dispatch(const Address& from, const pb::Message& message) {
     case pb::Message::kOpenSession:
       to_region(from, message, RegionId{message.open_session().region()});
       break;
-    case pb::Message::kWrite: to_region(from, message, RegionId{message.write().region()}); break;
+    case pb::Message::kWrite: on_write(from, message); break;
+    case pb::Message::kHoldWrites: on_hold_writes(from, message); break;
     case pb::Message::kGet: to_region(from, message, RegionId{message.get().region()}); break;
     case pb::Message::kScan: to_region(from, message, RegionId{message.scan().region()}); break;
     case pb::Message::kWait: to_region(from, message, RegionId{message.wait().region()}); break;
@@ -180,6 +186,29 @@ void StorageNode::to_region_of(const Address& from, const pb::Message& message, 
   RegionReplica* replica = regions_->find_by_shard(shard);
   if (replica == nullptr) return refuse(from, message, view_->region_of(shard));
   replica->on_message(from, message);
+}
+
+void StorageNode::on_write(const Address& from, const pb::Message& message) {
+  if (scheduler_.now() >= writes_held_until_)
+    return to_region(from, message, RegionId{message.write().region()});
+  auto reply = std::make_shared<pb::Message>();
+  reply->set_request(message.request());
+  reply->mutable_refusal()->set_code(pb::OVERLOADED);
+  reply->mutable_refusal()->set_message("client writes are held for a moment");
+  metrics_.on_answer(*reply);
+  context_.transport.send(from, std::move(reply));
+}
+
+// Whoever asked may die: what ends it is the time.
+void StorageNode::on_hold_writes(const Address& from, const pb::Message& message) {
+  const int64_t micros = std::clamp<int64_t>(message.hold_writes().micros(), 0, kHoldWritesMax.value);
+  writes_held_until_ = Micros{scheduler_.now().value + micros};
+  options_.say(micros > 0 ? "client writes are held for " + std::to_string(micros / 1000) + " ms"
+                          : "client writes are no longer held");
+  auto reply = std::make_shared<pb::Message>();
+  reply->set_request(message.request());
+  reply->mutable_writes_held();
+  context_.transport.send(from, std::move(reply));
 }
 
 // Who asked without wanting an answer gets none.

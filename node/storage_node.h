@@ -54,6 +54,8 @@ class StorageNode {
   void to_region(const Address& from, const pb::Message& message, RegionId region);
   void to_region_of(const Address& from, const pb::Message& message, ShardId shard);
   void refuse(const Address& from, const pb::Message& message, const pb::RegionEntry* entry);
+  void on_write(const Address& from, const pb::Message& message);
+  void on_hold_writes(const Address& from, const pb::Message& message);
 
   void ask_committed(RegionId asker, const AskCommitted& ask);
   void tell_status();
@@ -74,6 +76,7 @@ class StorageNode {
   std::unique_ptr<SeedSender> seed_sender_;
   std::unique_ptr<SeedReceiver> seed_receiver_;
   std::unique_ptr<Registration> registration_;
+  Micros writes_held_until_;  // Clients' writes are refused until then, and asked again.
   bool status_posted_ = false;
   bool stopped_ = false;
   Micros save_begun_at_;

@@ -7,6 +7,27 @@
 
 namespace tidemark {
 
+namespace {
+
+// Waits for what the loop was told before.
+struct Settled {
+  explicit Settled(AsioLoop& loop) : loop_(loop) {}
+  ~Settled() {
+    loop_.run([] {});
+  }
+  AsioLoop& loop_;
+};
+
+// The end of a session is told on the tree's loop, which still tells the session's loop of it. Whoever
+// destroys a session may destroy its loop next, so by then that must be over: bases end in reverse order.
+class EmbeddedCoordination final : private Settled, public MemoryCoordination {
+ public:
+  EmbeddedCoordination(AsioLoop& facts, CoordinationTree& tree, Scheduler& loop)
+      : Settled(facts), MemoryCoordination(tree, loop, Random(entropy())) {}
+};
+
+}  // namespace
+
 Result<std::unique_ptr<EmbeddedSurroundings>> EmbeddedSurroundings::open(const std::string& directory,
                                                                          const Logger& log) {
   std::filesystem::path top(directory);
@@ -39,7 +60,7 @@ std::shared_ptr<AsioLoop> EmbeddedSurroundings::loop(const std::string& name) {
 }
 
 std::unique_ptr<Coordination> EmbeddedSurroundings::coordination(Scheduler& loop) {
-  return std::make_unique<MemoryCoordination>(*tree_, loop, Random(entropy()));
+  return std::make_unique<EmbeddedCoordination>(loop_, *tree_, loop);
 }
 
 std::unique_ptr<LogStore> EmbeddedSurroundings::logs(Scheduler& loop) {

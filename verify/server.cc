@@ -172,7 +172,7 @@ Status Server::read(const ServerRelation& relation, const EachRow& each) {
 std::map<std::string, int64_t> Server::lags() {
   std::map<std::string, int64_t> out;
   // A server that has no such table says nothing of lags, and that is what the caller gets.
-  (void)query("select name, lag_changes from tidemark.views where lag_changes is not null",
+  (void)query("select name, lag_records from tidemark.views where lag_records is not null",
               [&](const ServerRow& row) {
                 out[field(row, 0)] = std::stoll(field(row, 1));
                 return Status();

@@ -31,6 +31,9 @@ struct Queue {
   uint64_t cost_sent = 0;       // Of the entries put into messages.
   uint64_t sequence = 0;        // Of the last message sent.
   Offset told;                  // The offset after the last entry sent.
+  Offset changed;               // The offset after the last entry with changes.
+  Offset committed;             // By all lanes, when pending_floor() was last asked for.
+  Offset pending_from;          // The first entry with changes since all were committed.
   Micros open_sent_at;          // For repeating it.
   bool waits_for_ring = false;  // The next record is a cut to a ring that is not known here yet.
   bool in_run = false;          // Takes part in the present run of the catch-up reader.

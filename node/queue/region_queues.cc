@@ -323,6 +323,41 @@ void RegionQueues::pump() {
   }
 }
 
+void RegionQueues::want_told(const std::vector<LaneRun>& wanted) {
+  const RegionIdentity& own = state_.identity();
+  for (const LaneRun& run : wanted) {
+    if (run.lanes.overlaps(own.shards) && run.position.generation == own.generation)
+      feeds_.front().feed->want_told(run.position.offset);
+  }
+}
+
+LaneFloor RegionQueues::pending_floor() {
+  StreamFeed& own = *feeds_.front().feed;
+  ShardRange shards = state_.identity().shards;
+  auto here = [&](Position committed) {
+    return committed.generation < state_.identity().generation ? Offset{0} : committed.offset;
+  };
+  LaneFloor out{Offset{UINT64_MAX}, shards.begin};
+  auto lower_to = [&out](Offset floor, ShardId lane) {
+    if (floor < out.floor) out = {floor, lane};
+  };
+  for (QueueSlot slot : own.slots()) {
+    LaneFloor lowest{Offset{UINT64_MAX}, shards.begin};
+    for (ShardRange lanes : own.lanes_of(slot)) {
+      Offset committed = here(state_.committed().lowest(lanes));
+      if (committed < lowest.floor) lowest = {committed, lanes.begin};
+    }
+    if (lowest.floor.value != UINT64_MAX) lower_to(own.pending_floor(slot, lowest.floor), lowest.lane);
+  }
+  // Nobody reads the others at the moment: what they have not committed is all that is known of them.
+  for (const LaneRun& run : state_.committed().cover(shards)) {
+    for (ShardId lane = run.lanes.begin; lane < run.lanes.end; ++lane.value) {
+      if (own.slot_of(lane) == 0) lower_to(here(run.position), lane);
+    }
+  }
+  return out;
+}
+
 RegionQueues::Figures RegionQueues::figures() const {
   Figures out;
   for (const Feed& feed : feeds_) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/guarded_scheduler.h"
+#include "node/lag_meter.h"
 #include "node/queue/activation.h"
 #include "node/queue/stream_feed.h"
 #include "node/reader_history.h"
@@ -67,7 +68,12 @@ class RegionQueues {
   // Activates, closes, sends. At the end of a turn with news, and every tick_interval.
   void pump();
 
+  // Somebody waits until these lanes have committed as far.
+  void want_told(const std::vector<LaneRun>& wanted);
+
   Figures figures() const;
+  // Of the region's own stream.
+  LaneFloor pending_floor();
 
   // Lanes that went to another view manager under the newest ring: how long they were in no queue, from the
   // cut, or from the end of the queue of one that died, until the queue of the other was opened.

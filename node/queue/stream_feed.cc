@@ -165,6 +165,12 @@ void StreamFeed::remove_if_empty(Queue& queue) {
   queues_.erase(queue.slot);
 }
 
+Offset StreamFeed::pending_floor(QueueSlot slot, Offset committed) {
+  Queue& queue = *this->queue(slot);
+  queue.committed = std::max(queue.committed, committed);
+  return std::max(committed, queue.changed <= queue.committed ? queue.cursor : queue.pending_from);
+}
+
 void StreamFeed::on_credit(uint64_t epoch, uint64_t bytes) {
   for (auto& [slot, queue] : queues_) {
     if (queue.epoch == epoch) queue.credit = std::max(queue.credit, bytes);
@@ -286,6 +292,8 @@ void StreamFeed::route_changes(const FeedRecord& record, const std::string& chan
     if (queue != last) {
       into = entry_for(*queue, record).mutable_changes();
       last = queue;
+      if (queue->changed <= queue->committed) queue->pending_from = record.at;
+      queue->changed = Offset{record.at.value + 1};
     }
     into->append(encoded);
   }
@@ -383,11 +391,13 @@ void StreamFeed::stop_lanes(Queue& queue, const FeedRecord& record) {
   for (ShardId lane : stopped) listener_.on_lane_stopped(lane, stop);
 }
 
-// Else a view manager whose lanes nothing happens to would hold the log for ever.
+// Else a view manager whose lanes nothing happens to would hold the log for ever, and readers that wait for
+// what came to other lanes.
 void StreamFeed::tell_silent(Queue& queue) {
   if (!can_send(queue) && queue.cursor < end_) return;
   if (queue.credit == 0 || queue.cost_sent >= queue.credit) return;
-  if (queue.cursor.value < queue.told.value + options_.silent_records_max) return;
+  bool is_wanted = queue.told < wanted_ && wanted_ <= queue.cursor;
+  if (!is_wanted && queue.cursor.value < queue.told.value + options_.silent_records_max) return;
   FeedRecord nothing;
   nothing.at = Offset{queue.cursor.value - 1};
   nothing.next = queue.cursor;

@@ -96,6 +96,13 @@ class StreamFeed {
   std::vector<ShardRange> lanes_of(QueueSlot slot) const;  // Those left, in order.
   std::vector<QueueSlot> slots() const;
 
+  // All changes before it are committed by the queue's lanes, which have committed up to `committed`: those
+  // that nothing concerns are not told how far the stream is, and are no further behind for that.
+  Offset pending_floor(QueueSlot slot, Offset committed);
+
+  // Somebody waits until all lanes have committed up to there: queues that nothing concerns are told, too.
+  void want_told(Offset offset) { wanted_ = std::max(wanted_, offset); }
+
   void on_credit(uint64_t epoch, uint64_t bytes);
   void on_rings_changed();
 
@@ -152,6 +159,7 @@ class StreamFeed {
   std::deque<FeedRecord> window_;
   Offset window_begin_;  // All records from here to end_ are in the window.
   Offset end_;
+  Offset wanted_;  // Somebody waits until all lanes have committed up to there.
 
   Log* log_ = nullptr;
   std::function<ReaderState(Offset)> state_at_;

@@ -103,10 +103,18 @@ struct ExplainStatement {
   bool json = false;
 };
 
+// Client writes wait, all over the cluster.
+struct HoldWritesStatement {
+  std::string function;  // As it was called.
+  int64_t micros = 0;    // 0: no longer.
+};
+// Less than clients wait for an answer: no write fails for it.
+inline constexpr int64_t kHoldMicrosMax = 20'000'000;
+
 struct BoundStatement {
   std::variant<SelectStatement, CreateTableStatement, CreateViewStatement, DropStatement, InsertStatement,
-               UpdateStatement, DeleteStatement, CopyStatement, ExplainStatement, ast::Show, ast::Set,
-               ast::Transaction, ast::Deallocate, ast::DiscardAll>
+               UpdateStatement, DeleteStatement, CopyStatement, ExplainStatement, HoldWritesStatement,
+               ast::Show, ast::Set, ast::Transaction, ast::Deallocate, ast::DiscardAll>
       body;
 };
 

@@ -102,6 +102,7 @@ Result<std::vector<NamedColumn>, SqlError> parse_column_list(const ast::Option& 
 namespace {
 
 Bound bind_select(const ast::Select& select, const Binding& binding) {
+  if (std::optional<Bound> hold = bind_hold_writes(select)) return std::move(*hold);
   QueryBinder binder(binding.catalog, binding.params);
   TM_SQL_ASSIGN(RelationPtr query, binder.bind(select));
   return BoundStatement{SelectStatement{optimize(std::move(query))}};

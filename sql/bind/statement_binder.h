@@ -21,6 +21,8 @@ Bound bind_insert(const ast::Insert& statement, const Binding& binding);
 Bound bind_update(const ast::Update& statement, const Binding& binding);
 Bound bind_delete(const ast::Delete& statement, const Binding& binding);
 Bound bind_copy(const ast::Copy& statement, const Binding& binding);
+// None: the query is an ordinary one.
+std::optional<Bound> bind_hold_writes(const ast::Select& select);
 
 Result<TableSchemaPtr, SqlError> find_table(const ast::TableName& name, const Binding& binding);
 // One that statements may write.

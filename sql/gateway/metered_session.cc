@@ -68,7 +68,7 @@ GatewayMetrics::GatewayMetrics(Metrics& metrics)
                                  duration_bounds())) {}
 
 void GatewayMetrics::on_statement(const SqlError* failure, Micros took) {
-  seconds_.observe(static_cast<double>(took.value) * 1e-6);
+  seconds_.observe(static_cast<double>(took.value) / 1e6);
   if (failure == nullptr) return done_.add(1);
   (failure->state == kCancelled ? cancelled_ : failed_).add(1);
 }

@@ -5,6 +5,26 @@
 
 namespace tidemark::sql {
 
+namespace {
+
+// A multiset's rows are keys, and what is in a key forgets the scale of a numeric and the sign of zero: such
+// values are kept as text. Gives what reads the value.
+ExpressionPtr keep_in_key(const std::string& name, const Expression& value, TableBuilder& table) {
+  const TypeKind kind = value.type.kind;
+  const bool as_text = kind == TypeKind::Numeric || kind == TypeKind::Double;
+  auto cast = [](TypeKind from, TypeKind to, ExpressionPtr expression) {
+    std::vector<ExpressionPtr> args;
+    args.push_back(std::move(expression));
+    return make_call(find_cast(from, to), std::move(args), -1);
+  };
+  ExpressionPtr kept = as_text ? cast(kind, TypeKind::Text, clone(value)) : clone(value);
+  const int place = table.find_or_add(name, *kept);
+  if (!table.in_key(place)) table.cluster(place);
+  return as_text ? cast(TypeKind::Text, kind, table.column(place)) : table.column(place);
+}
+
+}  // namespace
+
 ExpressionPtr ViewPlanner::without_rank_bound(const Expression& condition, const Relation& input) {
   if (input.kind != RelationKind::TopK || !input.top_limit) return clone(condition);
   const int rank = static_cast<int>(input.columns.size()) - 1;
@@ -93,10 +113,7 @@ ViewPlanner::BoundKept ViewPlanner::keep_first(const TopQuery& top, const Needed
     kept.read.columns.push_back({column.name, column.type});
     kept.read.expressions.emplace_back();
     if (!needed[i]) continue;
-    int place = table.find(*stream.columns[i]);
-    if (place < 0) place = table.add(column.name, column.type, clone(*stream.columns[i]), true);
-    if (!table.in_key(place)) table.cluster(place);
-    kept.read.expressions.back() = table.column(place);
+    kept.read.expressions.back() = keep_in_key(column.name, *stream.columns[i], table);
   }
   kept.read.columns.push_back({"row_number", SqlType::of(TypeKind::BigInt)});
   kept.read.expressions.emplace_back();

@@ -1,9 +1,10 @@
-// Asks the coordinator for changes of the catalog, and how fresh views are: by any node, which passes it on;
-// again until answered.
+// Asks the coordinator for changes of the catalog, and how fresh views are, by any node, which passes it on;
+// and every node to hold client writes. Again until answered.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "base/guarded_scheduler.h"
@@ -31,7 +32,7 @@ class CatalogChanger {
 
   // To what is asked here.
   static bool is_answer(const pb::Message& message) {
-    return message.has_catalog_changed() || message.has_views_freshness();
+    return message.has_catalog_changed() || message.has_views_freshness() || message.has_writes_held();
   }
 
   // `done` is called with the first answer, unless the token has expired by then.
@@ -41,19 +42,25 @@ class CatalogChanger {
   // Likewise. With `failed` nobody is coordinator just now.
   void ask_freshness(std::weak_ptr<int> token, std::function<void(const pb::FreshnessReply&)> done);
 
+  // Asks the owners of regions to hold client writes for so long; 0: no longer. `done` is called when all
+  // have answered, unless the token has expired by then.
+  void hold_writes(Micros bound, std::weak_ptr<int> token, std::function<void()> done);
+
  private:
   struct Pending {
+    Address to;  // Empty: any node.
     std::shared_ptr<pb::Message> request;
     std::weak_ptr<int> token;
     std::function<void(const pb::Message& reply, uint32_t attempts)> done;
     uint32_t attempts = 0;
   };
 
-  void ask(std::shared_ptr<pb::Message> request, std::weak_ptr<int> token,
+  void ask(Address to, std::shared_ptr<pb::Message> request, std::weak_ptr<int> token,
            std::function<void(const pb::Message&, uint32_t)> done);
 
   void send(uint64_t number);
   void on_message(const pb::Message& message);
+  std::set<Address> owners() const;
   Address pick_node(uint32_t attempt) const;
 
   GuardedScheduler scheduler_;

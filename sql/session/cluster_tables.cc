@@ -22,6 +22,29 @@ EntriesWatch::OnEntries keep(std::vector<pb::ProcessFact>& out) {
   };
 }
 
+void take_lag(const pb::ViewFreshness& told, ViewStatus& out) {
+  if (told.regions_unreported() > 0) return;  // It may be behind in those.
+  out.lag_records = static_cast<int64_t>(told.lag_records());
+  out.lag_ms = static_cast<double>(told.lag_micros()) / 1000;
+  if (told.lag_records() == 0) return;
+  out.lag_region = static_cast<int64_t>(told.lag_region());
+  out.lag_lane = told.lag_lane();
+}
+
+void take_backfill(const pb::BackfillProgress& told, ViewStatus& out) {
+  out.backfill_percent = static_cast<double>(told.done_per_million()) / 10'000;
+  out.backfill_rows_per_second = static_cast<int64_t>(told.rows_per_second());
+  if (told.micros_left() >= 0) out.backfill_seconds_left = static_cast<double>(told.micros_left()) / 1e6;
+}
+
+void take(const pb::FreshnessReply& told, ViewStatus& out) {
+  for (const pb::ViewFreshness& view : told.views()) {
+    if (view.view() != out.view.value) continue;
+    take_lag(view, out);
+    if (view.has_backfill()) take_backfill(view.backfill(), out);
+  }
+}
+
 }  // namespace
 
 ClusterTables::ClusterTables(Coordination& coordination, Scheduler& scheduler, const CatalogPlans& plans)
@@ -63,6 +86,7 @@ Result<VirtualTables::Rows, SqlError> ClusterTables::rows(const TableSchema& tab
     ViewStatus& status = state.views.emplace_back();
     status.view = id;
     status.state = snapshot_->is_readable(id) ? "ready" : "filling";
+    take(session.freshness, status);
   }
   return SystemTables::builtin().rows(table.id, state);
 }

@@ -1,5 +1,7 @@
 #include "sql/session/read_gate.h"
 
+#include <algorithm>
+
 #include "sql/session/errors.h"
 #include "sql/session/token_paths.h"
 
@@ -7,6 +9,12 @@ namespace tidemark::sql {
 
 namespace {
 constexpr size_t kPathsMax = 200;
+// While nobody is coordinator, it is not known.
+constexpr Micros kFreshnessDeadline{2'000'000};
+
+bool tells_freshness(const TableSchema& table) {
+  return table.kind == SchemaKind::Virtual && table.schema == "tidemark" && table.name == "views";
+}
 }  // namespace
 
 ReadGate::ReadGate(const Running& running, const Relation& query, std::function<void(SqlStatus)> open)
@@ -44,6 +52,23 @@ void ReadGate::check_filled() {
     }
     return service_.catalog_waiters.add(loop_.token(), [this] { check_filled(); });
   }
+  wait_for_all_rows();
+}
+
+// A view counts as filled once what its pages brought is with the first of the tables on the way. Through
+// joins, and views that are filled at the same time, it still has to come; a token of no write waits for
+// that.
+void ReadGate::wait_for_all_rows() {
+  if (session_.settings.on_backfill() != OnBackfill::Read) {
+    for (TableId view : views_) {
+      if (service_.complete_views.contains(view)) continue;
+      for (TableId table : tables_behind(*catalog_, view)) {
+        for (std::vector<TableId>& path : token_paths(*catalog_, table, view, kPathsMax)) {
+          wait_for(std::move(path), {});
+        }
+      }
+    }
+  }
   wait_for_own_writes();
 }
 
@@ -74,11 +99,14 @@ void ReadGate::on_waited(const Result<std::monostate, ClientFailure>& result) {
   if (ended_) return;
   if (!result.ok()) {
     return end(error(sqlstate::kUnavailable,
-                     "the view does not reflect the session's writes yet: " + result.error().message,
-                     "Read again, or SET tidemark.wait = off."));
+                     "the view does not reflect what it must yet: " + result.error().message,
+                     "Read again; or do not wait: SET tidemark.wait = off, SET tidemark.backfill = read."));
   }
   if (--waits_ > 0) return;
-  for (TableId view : views_) session_.seen_by[view] = writes_;
+  for (TableId view : views_) {
+    if (session_.settings.waits_for_own_writes()) session_.seen_by[view] = writes_;
+    if (session_.settings.on_backfill() != OnBackfill::Read) service_.complete_views.insert(view);
+  }
   look_for_errors();
 }
 
@@ -92,9 +120,23 @@ void ReadGate::look_for_errors() {
   probe_ = std::make_unique<ErrorProbe>(service_, catalog_, std::move(views),
                                         [this](std::optional<SqlError> found) {
                                           if (found) return end(*found);
-                                          end({});
+                                          ask_freshness();
                                         });
   probe_->start();
+}
+
+void ReadGate::ask_freshness() {
+  session_.freshness.Clear();
+  if (std::none_of(tables_.begin(), tables_.end(), [](const auto& table) { return tells_freshness(*table); }))
+    return end({});
+  service_.changer.ask_freshness(loop_.token(), [this](const pb::FreshnessReply& told) {
+    if (ended_) return;
+    session_.freshness = told;
+    end({});
+  });
+  loop_.post_after(kFreshnessDeadline, [this] {
+    if (!ended_) end({});
+  });
 }
 
 void ReadGate::end(SqlStatus status) {

@@ -1,5 +1,5 @@
 // What a read waits for before it begins: that views are filled, and reflect the session's own writes if it
-// wants that; and whether they have rows that could not be computed.
+// wants that; whether they have rows that could not be computed; and how fresh they are, if it reads that.
 #pragma once
 
 #include <functional>
@@ -20,10 +20,12 @@ class ReadGate {
 
  private:
   void check_filled();
+  void wait_for_all_rows();
   void wait_for_own_writes();
   void wait_for(std::vector<TableId> path, const LaneRuns& tokens);
   void on_waited(const Result<std::monostate, ClientFailure>& result);
   void look_for_errors();
+  void ask_freshness();
   void end(SqlStatus status);
 
   ServiceState& service_;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct ServiceState {
   CatalogSnapshotPtr catalog = nullptr;           // Null: not known yet.
   CatalogWaiters catalog_waiters = {};
   size_t query_bytes_max = size_t{256} << 20;
+  // Views whose rows are all there: those that were filled when this process came, and those that a read has
+  // waited for since.
+  std::set<TableId> complete_views = {};
 };
 
 // Between attempts while regions have not reached the catalog that a statement was bound with.

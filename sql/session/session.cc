@@ -44,6 +44,7 @@ struct TaskOf {
   MakeTask operator()(const DeleteStatement&) const { return make_change_task; }
   MakeTask operator()(const CopyStatement&) const { return make_copy_task; }
   MakeTask operator()(const ExplainStatement&) const { return make_explain_task; }
+  MakeTask operator()(const HoldWritesStatement&) const { return make_hold_task; }
   template <typename Other>
   MakeTask operator()(const Other&) const {
     return nullptr;

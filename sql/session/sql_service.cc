@@ -71,10 +71,19 @@ class SqlService::Impl {
     if (state_.catalog && catalog.version() <= state_.catalog->version()) return;
     std::vector<std::string> failures;  // Views of a newer release: they can not be read here.
     plans_.update(catalog, failures);
+    const bool is_first = state_.catalog == nullptr;
     state_.catalog =
         std::make_shared<const CatalogSnapshot>(catalog, plans_, state_.catalog.get(), state_.virtual_tables);
+    if (is_first) note_complete_views();
     tables_.set_catalog(catalog, state_.catalog);
     state_.catalog_waiters.call_all();
+  }
+
+  void note_complete_views() {
+    for (const auto& [id, table] : state_.catalog->tables()) {
+      if (table->definition.kind() == pb::VIEW && state_.catalog->is_readable(id))
+        state_.complete_views.insert(id);
+    }
   }
 
   GuardedScheduler scheduler_;

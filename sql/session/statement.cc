@@ -21,6 +21,9 @@ struct ColumnsOf {
   std::vector<ResultColumn> operator()(const InsertStatement& s) const { return plain(s.returning.columns); }
   std::vector<ResultColumn> operator()(const UpdateStatement& s) const { return plain(s.returning.columns); }
   std::vector<ResultColumn> operator()(const DeleteStatement& s) const { return plain(s.returning.columns); }
+  std::vector<ResultColumn> operator()(const HoldWritesStatement& s) const {
+    return {{s.function, SqlType::of(TypeKind::Boolean)}};
+  }
   std::vector<ResultColumn> operator()(const ExplainStatement&) const {
     return {{"QUERY PLAN", SqlType::of(TypeKind::Text)}};
   }

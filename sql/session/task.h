@@ -25,6 +25,7 @@ struct SessionState {
   std::map<TableId, LaneRuns> tokens;
   uint64_t writes = 0;                  // Acknowledged ones.
   std::map<TableId, uint64_t> seen_by;  // Views that reflect so many of them.
+  pb::FreshnessReply freshness;         // Of views, as told to the last statement that asked.
 
   void note_write(TableId table, const LaneRuns& written) {
     tokens[table].raise(written);
@@ -97,5 +98,6 @@ std::unique_ptr<Task> make_copy_task(Running running, TaskDone done);
 std::unique_ptr<Task> make_commit_task(Running running, TaskDone done);
 std::unique_ptr<Task> make_explain_task(Running running, TaskDone done);
 std::unique_ptr<Task> make_catalog_task(Running running, TaskDone done);
+std::unique_ptr<Task> make_hold_task(Running running, TaskDone done);
 
 }  // namespace tidemark::sql

@@ -69,6 +69,17 @@ std::vector<CatalogTablePtr> views_behind(const CatalogSnapshot& catalog, TableI
   return out;
 }
 
+std::vector<TableId> tables_behind(const CatalogSnapshot& catalog, TableId view) {
+  std::set<TableId> out;
+  for (const CatalogTablePtr& behind : views_behind(catalog, view)) {
+    for (uint32_t source : behind->definition.sources()) {
+      CatalogTablePtr table = catalog.table(TableId{source});
+      if (table && !table->plan) out.insert(TableId{source});
+    }
+  }
+  return {out.begin(), out.end()};
+}
+
 std::vector<std::vector<TableId>> token_paths(const CatalogSnapshot& catalog, TableId from, TableId view,
                                               size_t paths_max) {
   Feeds feeds;

@@ -12,6 +12,9 @@ namespace tidemark::sql {
 std::vector<std::vector<TableId>> token_paths(const CatalogSnapshot& catalog, TableId from, TableId view,
                                               size_t paths_max);
 
+// The tables that are no views whose changes reach the view.
+std::vector<TableId> tables_behind(const CatalogSnapshot& catalog, TableId view);
+
 // The view and all views that it is made from.
 std::vector<CatalogTablePtr> views_behind(const CatalogSnapshot& catalog, TableId view);
 

@@ -21,9 +21,15 @@ struct SystemSetting {
 struct ViewStatus {
   TableId view;
   std::string state;  // Empty: what the catalog says: "created", "filling" or "ready".
+  // The oldest change that it does not reflect yet, and where the lane lies that is behind; 0 if it reflects
+  // every write.
+  std::optional<int64_t> lag_records;
+  std::optional<double> lag_ms;
+  std::optional<int64_t> lag_region, lag_lane;  // Only if it is behind.
+  // While it is being filled.
   std::optional<double> backfill_percent;
-  std::optional<int64_t> lag_changes;
-  std::optional<int64_t> errors;
+  std::optional<int64_t> backfill_rows_per_second;
+  std::optional<double> backfill_seconds_left;
 };
 
 // Pointers may be null: then there are no such rows. What they point to must outlive the call it is passed

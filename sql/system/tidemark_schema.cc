@@ -28,10 +28,12 @@ std::string sources_of(const pb::TableDefinition& view, const Known& known) {
   return format_array(names);
 }
 
-const ViewStatus* status_of(const pb::TableDefinition& view, const SystemState& state) {
+ViewStatus status_of(const pb::TableDefinition& view, const SystemState& state) {
   const auto found = std::find_if(state.views.begin(), state.views.end(),
                                   [&](const ViewStatus& status) { return status.view.value == view.id(); });
-  return found == state.views.end() ? nullptr : &*found;
+  ViewStatus out = found == state.views.end() ? ViewStatus{} : *found;
+  if (out.state.empty()) out.state = view.filled() != 0 ? "ready" : view.begun() != 0 ? "filling" : "created";
+  return out;
 }
 
 std::string_view process_of(const pb::RingFact& ring, const std::string& identity) {
@@ -58,19 +60,19 @@ void rows_of_tidemark_tables(const Known& known, Rows& rows) {
 void rows_of_tidemark_views(const Known& known, Rows& rows) {
   for (const KnownRelation& relation : known.relations) {
     if (relation.kind != 'm') continue;
-    const ViewStatus* status = status_of(*relation.definition, known.state);
-    const std::string_view state = relation.definition->filled() != 0  ? "ready"
-                                   : relation.definition->begun() != 0 ? "filling"
-                                                                       : "created";
-    rows.add(
-        {{"id", relation.definition->id()},
-         {"name", relation.schema->name},
-         {"definition", query_of(*relation.definition)},
-         {"sources", sources_of(*relation.definition, known)},
-         {"state", status != nullptr && !status->state.empty() ? std::string_view(status->state) : state},
-         {"backfill_percent", status != nullptr ? status->backfill_percent : std::nullopt},
-         {"lag_changes", status != nullptr ? status->lag_changes : std::nullopt},
-         {"errors", status != nullptr ? status->errors : std::nullopt}});
+    const ViewStatus status = status_of(*relation.definition, known.state);
+    rows.add({{"id", relation.definition->id()},
+              {"name", relation.schema->name},
+              {"definition", query_of(*relation.definition)},
+              {"sources", sources_of(*relation.definition, known)},
+              {"state", status.state},
+              {"lag_records", status.lag_records},
+              {"lag_ms", status.lag_ms},
+              {"lag_region", status.lag_region},
+              {"lag_lane", status.lag_lane},
+              {"backfill_percent", status.backfill_percent},
+              {"backfill_rows_per_second", status.backfill_rows_per_second},
+              {"backfill_seconds_left", status.backfill_seconds_left}});
   }
 }
 

@@ -220,7 +220,7 @@ class RegionFigures : public testing::Test {
   }
   pb::RegionStatus status(uint64_t parents_records = 0) const {
     pb::RegionStatus out;
-    meter.report(state, now, parents_records, out);
+    meter.report(state, recorded_floor(state), now, parents_records, out);
     return out;
   }
 
@@ -263,7 +263,7 @@ TEST_F(RegionFigures, AReplicaThatDidNotSeeTheChangesCountsFromItsStart) {
   RegionMeter later(state, now);
   now += 500;
   pb::RegionStatus out;
-  later.report(state, now, 0, out);
+  later.report(state, recorded_floor(state), now, 0, out);
   EXPECT_GE(out.lag_records(), 1u);
   EXPECT_EQ(out.lag_micros(), 500);
   EXPECT_EQ(out.table_lags_size(), 1);
@@ -278,10 +278,10 @@ TEST_F(RegionFigures, LanesInAParentsStreamLag) {
 }
 
 TEST_F(RegionFigures, LoadIsCountedByLane) {
-  meter.sample(state, Micros{0});
+  meter.sample(state, recorded_floor(state), Micros{0});
   for (int second = 1; second <= 60; ++second) {
     commit(change(kBase, 3) + change(kBase, 3) + change(kOther, 9));
-    meter.sample(state, Micros{second * kSecond.value});
+    meter.sample(state, recorded_floor(state), Micros{second * kSecond.value});
   }
   pb::RegionStatus out = status();
   EXPECT_EQ(out.changes_per_second(), 3u);
@@ -291,7 +291,7 @@ TEST_F(RegionFigures, LoadIsCountedByLane) {
 }
 
 TEST_F(RegionFigures, ABackfillTellsHowFarItIs) {
-  meter.sample(state, Micros{0});
+  meter.sample(state, recorded_floor(state), Micros{0});
   ASSERT_EQ(status().backfills_size(), 1);
   EXPECT_EQ(status().backfills(0).view(), kView);
   EXPECT_EQ(status().backfills(0).done_per_million(), 0u);
@@ -300,7 +300,7 @@ TEST_F(RegionFigures, ABackfillTellsHowFarItIs) {
   std::string rows_of_page;
   for (int i = 0; i < 600; ++i) rows_of_page += change(kBase, 4, std::to_string(i));
   page(rows_of_page, encode_store_key(TableId{kBase}, kShards.first_hash(ShardId{4}), "k"));
-  meter.sample(state, Micros{10 * kSecond.value});
+  meter.sample(state, recorded_floor(state), Micros{10 * kSecond.value});
   pb::BackfillProgress quarter = status().backfills(0);
   EXPECT_EQ(quarter.done_per_million(), 250'000u);
   EXPECT_EQ(quarter.micros_left(), 30 * kSecond.value);
@@ -308,11 +308,11 @@ TEST_F(RegionFigures, ABackfillTellsHowFarItIs) {
   EXPECT_EQ(status().table_lags_size(), 0) << "pages are old rows: other views are no staler for them";
 
   page(change(kBase, 12), "", true);
-  meter.sample(state, Micros{20 * kSecond.value});
+  meter.sample(state, recorded_floor(state), Micros{20 * kSecond.value});
   EXPECT_EQ(status().backfills(0).done_per_million(), 1'000'000u);
   EXPECT_EQ(status().backfills(0).micros_left(), 0);
   progress(0, 16, next);
-  meter.sample(state, Micros{21 * kSecond.value});
+  meter.sample(state, recorded_floor(state), Micros{21 * kSecond.value});
   EXPECT_EQ(status().backfills_size(), 0);
 }
 

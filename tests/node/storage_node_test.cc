@@ -95,6 +95,41 @@ TEST(StorageNode, TellsHowLoadedItIsAndHowFarItsLanesAreBehind) {
   ASSERT_TRUE(bed.run_until([&] { return bed.status("n1", 1).changes_per_second() == 0; }));
 }
 
+// A view manager is not told of records that do not concern its lanes, and so does not commit past them.
+TEST(StorageNode, LanesThatNothingConcernsAreNotBehind) {
+  NodeBed bed;
+  bed.start("n1");
+  PlainViewManager& busy = bed.start_view_manager("v1");
+  bed.start_view_manager("v2");
+  bed.set_ring({"v1", "v1", "v1", "v1", "v2", "v2", "v2", "v2"});
+  bed.bootstrap({"n1"});
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 1); }));
+  for (uint64_t i = 0, written = 0; written < 20; ++i) {
+    if (kBedShards.shard_of(NodeBed::hash_of(key_of(i))) >= ShardId{4}) continue;
+    bed.run_for(Micros{1'000'000});
+    bed.write(key_of(i), std::to_string(i));
+    ++written;
+  }
+  ASSERT_TRUE(bed.run_until([&] { return bed.unanswered() == 0 && all_seen(bed, {&busy}); }));
+  bed.run_for(Micros{3'000'000});
+  const RegionState& state = bed.node("n1").region(RegionId{1})->state();
+  ASSERT_LT(state.committed_floor(), state.last_change().offset) << "else this shows nothing";
+  EXPECT_EQ(bed.status("n1", 1).lag_records(), 0u);
+  EXPECT_EQ(bed.status("n1", 1).lag_micros(), 0);
+
+  // An owner that has not seen the changes knows it, too, once its queues have read them again.
+  bed.crash("n1");
+  bed.start("n1");
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 1); }));
+  bed.run_for(Micros{3'000'000});
+  EXPECT_EQ(bed.status("n1", 1).lag_records(), 0u);
+
+  busy.commits = false;
+  bed.write("key0", "late");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n1", 1).lag_records() > 0; }));
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n1", 1).lag_micros() > 2'000'000; }));
+}
+
 TEST(StorageNode, RefusesWhatItDoesNotOwnAndNamesTheOwner) {
   NodeBed bed;
   bed.start("n1");

@@ -207,6 +207,20 @@ TEST(StreamFeed, AQueueThatNothingConcernsIsToldHowFarTheStreamHasCome) {
   EXPECT_LE(entries.size(), 4u);
 }
 
+TEST(StreamFeed, AQueueThatNothingConcernsIsToldWhatSomebodyWaitsFor) {
+  FeedBed bed;
+  bed.open("idle", {3});
+  bed.credit(1);
+  for (int i = 0; i < 5; ++i) bed.commit({0});
+  bed.pump();
+  EXPECT_TRUE(bed.transport.entries(Address{"idle"}).empty());
+  bed.feed->want_told(Offset{5});
+  bed.pump();
+  EXPECT_EQ(bed.transport.entries(Address{"idle"}).size(), 1u);
+  bed.pump();
+  EXPECT_EQ(bed.transport.entries(Address{"idle"}).size(), 1u) << "it was told already";
+}
+
 TEST(StreamFeed, LanesStartAtTheirOwnPositions) {
   FeedBed bed;
   for (int i = 0; i < 6; ++i) bed.commit({0, 1});

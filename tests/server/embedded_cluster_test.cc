@@ -6,6 +6,7 @@
 
 #include <future>
 
+#include "server/embedded_surroundings.h"
 #include "tests/wal/temporary_directory.h"
 
 namespace tidemark {
@@ -113,6 +114,24 @@ TEST_F(EmbeddedClusterTest, AnAddressThatIsTakenIsNamed) {
   EXPECT_NE(second.error().message.find(cluster->sql_address().value), std::string::npos)
       << second.error().message;
   cluster->stop();
+}
+
+// As when a view manager is killed: its session ends, and then its loop.
+TEST_F(EmbeddedClusterTest, ALoopMayEndWithItsSession) {
+  auto surroundings = EmbeddedSurroundings::open(directory_.path().string(), Logger());
+  ASSERT_TRUE(surroundings.ok()) << surroundings.error().message;
+  for (int round = 0; round < 200; ++round) {
+    AsioLoop loop("short");
+    std::promise<void> connected;
+    std::unique_ptr<Coordination> session;
+    loop.run([&] {
+      session = (*surroundings)->coordination(loop);
+      session->exists("/somewhere", nullptr, [&](auto) { connected.set_value(); });
+    });
+    connected.get_future().wait();
+    loop.stop();
+    session.reset();
+  }
 }
 
 }  // namespace

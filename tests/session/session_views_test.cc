@@ -41,6 +41,57 @@ TEST_F(SqlSession, ReadsWaitForTheSessionsOwnWritesThroughViewsOverViews) {
   EXPECT_THAT(run("select * from histogram").rows, ::testing::IsEmpty());
 }
 
+// A region's lanes are of several view managers, and those that a write does not concern have to commit past
+// it all the same: what is passed on along views over views is the last change of the region.
+TEST(SqlSessionOnOneRegion, ReadsWaitForOwnWritesAlsoWhereMostViewManagersHaveNothingToDo) {
+  SimClusterOptions options;
+  options.coordinator.regions = 1;
+  options.view_managers = 3;
+  SimCluster cluster(options);
+  SqlProcess process(cluster, "sql");
+  ASSERT_TRUE(cluster.run_until([&] { return process.service().ready(); }));
+  auto client = process.connect();
+  ASSERT_EQ(client
+                ->run("create table t (id int primary key, grp int); create table names (grp int primary "
+                      "key, name text); create materialized view named as select t.id, n.name from t join "
+                      "names n on t.grp = n.grp; create materialized view counts as select name, count(*) "
+                      "as n from named group by name; select * from counts")
+                .state(),
+            "00000");
+  cluster.run_for(Micros{2'000'000});
+  const std::string ask = "set tidemark.wait = on; insert into t values (1, 1); select * from counts";
+  EXPECT_EQ(client->run("insert into names values (1, 'one')").state(), "00000");
+  SqlOutcome read = client->run(ask);
+  EXPECT_THAT(read.rows, ElementsAre("one|1")) << read.text();
+}
+
+TEST_F(SqlSession, WritesWaitWhileTheyAreHeldAndNoLonger) {
+  must("create table t (id int primary key)");
+  must("create materialized view v as select count(*) as n from t");
+  must("insert into t values (1)");
+  auto writer = process_.connect();
+  EXPECT_THAT(run("select tidemark_hold_writes('10 seconds')").rows, ElementsAre("t"));
+  writer->begin("insert into t values (2)");
+  cluster_.run_for(Micros{5'000'000});
+  EXPECT_FALSE(writer->is_over());
+  EXPECT_TRUE(becomes("select n from v", {"1"}));  // All but clients' writes goes on.
+  EXPECT_THAT(run("select tidemark_release_writes()").rows, ElementsAre("t"));
+  cluster_.run_for(Micros{1'000'000});
+  EXPECT_TRUE(writer->is_over());
+  EXPECT_EQ(writer->finish().tag, "INSERT 0 1");
+
+  must("select tidemark_hold_writes('2000 milliseconds')");  // Whoever asked may be gone: it ends by itself.
+  writer->begin("insert into t values (3)");
+  cluster_.run_for(Micros{1'500'000});
+  EXPECT_FALSE(writer->is_over());
+  cluster_.run_for(Micros{1'500'000});
+  EXPECT_TRUE(writer->is_over());
+  EXPECT_EQ(writer->finish().tag, "INSERT 0 1");
+
+  EXPECT_EQ(run("select tidemark_hold_writes('21 seconds')").state(), "22023");
+  EXPECT_EQ(run("select tidemark_hold_writes('soon')").state(), "22023");
+}
+
 TEST_F(SqlSession, AViewOverExistingRowsIsReadWhenItIsFilled) {
   must("create table t (id int primary key, grp int, val int)");
   must("insert into t values " + rows_from(0, 2000));
@@ -63,6 +114,22 @@ TEST_F(SqlSession, AViewOverExistingRowsIsReadWhenItIsFilled) {
   EXPECT_EQ(client_->finish().state(), "55000");
   must("set tidemark.backfill = read");
   must("select * from late");
+}
+
+// Of a view over a join all rows are there at its first read, though both are filled at the same time.
+TEST_F(SqlSession, AViewOverAViewIsReadWhenAllHasComeThrough) {
+  must("create table t (id int primary key, grp int, val int)");
+  must("create table names (grp int primary key, name text)");
+  must("insert into t values " + rows_from(0, 300));
+  must("insert into names values (0, 'a'), (1, 'b'), (2, 'c'), (3, 'd'), (4, 'e'), (5, 'f'), (6, 'g')");
+  for (int round = 0; round < 10; ++round) {
+    const std::string n = std::to_string(round);
+    must("create materialized view named" + n +
+         " as select t.id, n.name from t join names n on t.grp = n.grp");
+    must("create materialized view counts" + n + " as select name, count(*) as n from named" + n +
+         " group by name");
+    EXPECT_THAT(run("select sum(n), count(*) from counts" + n).rows, ElementsAre("300|7")) << n;
+  }
 }
 
 TEST_F(SqlSession, RowsThatCanNotBeComputedAreReported) {
@@ -98,6 +165,39 @@ TEST_F(SqlSession, AViewIsReplacedOnceTheNewOneIsFilled) {
   EXPECT_EQ(run("create or replace materialized view t as select id from v").state(), "42809");
   must("drop materialized view v cascade");
   EXPECT_EQ(run("select * from v").state(), "42P01");
+}
+
+TEST_F(SqlSession, ViewsTellHowFarBehindTheyAreAndWhichLane) {
+  must("create table t (id int primary key, grp int)");
+  must("create table other (id int primary key)");
+  must("create materialized view v as select grp, count(*) as n from t group by grp");
+  must("create materialized view w as select count(*) as n from v");
+  must("create materialized view aside as select count(*) as n from other");
+  must("select * from w");
+  must("select * from aside");
+  const std::string lag =
+      "select name, lag_records > 0, lag_ms > 100, lag_region is not null, lag_lane between 0 and 15 "
+      "from tidemark.views";
+  EXPECT_TRUE(becomes(lag, {"aside|f|f|f|", "v|f|f|f|", "w|f|f|f|"}));
+
+  for (int i = 0; i < cluster_.view_manager_count(); ++i) cluster_.view_manager(i).pause();
+  must("insert into t values (1, 1), (2, 1), (3, 2)");
+  EXPECT_TRUE(becomes(lag, {"aside|f|f|f|", "v|t|t|t|t", "w|t|t|t|t"}));
+  for (int i = 0; i < cluster_.view_manager_count(); ++i) cluster_.view_manager(i).resume();
+  EXPECT_TRUE(becomes(lag, {"aside|f|f|f|", "v|f|f|f|", "w|f|f|f|"}));
+}
+
+TEST_F(SqlSession, AViewThatIsBeingFilledTellsHowFarItIs) {
+  must("create table t (id int primary key, grp int, val int)");
+  must("insert into t values " + rows_from(0, 2000));
+  for (int i = 0; i < cluster_.view_manager_count(); ++i) cluster_.view_manager(i).pause();
+  must("create materialized view v as select grp, count(*) as n from t group by grp");
+  const std::string progress =
+      "select name, state, backfill_percent between 0 and 100, backfill_rows_per_second >= 0 "
+      "from tidemark.views";
+  EXPECT_TRUE(becomes(progress, {"v|filling|t|t"}));
+  for (int i = 0; i < cluster_.view_manager_count(); ++i) cluster_.view_manager(i).resume();
+  EXPECT_TRUE(becomes(progress, {"v|ready||"}));
 }
 
 // Views of several kinds, read by SQL, are what their queries give at the same time.

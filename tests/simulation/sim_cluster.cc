@@ -16,11 +16,6 @@ pb::ClusterFact wanted_cluster(const SimClusterOptions& options) {
   return wanted;
 }
 
-bool is_for_coordinator(const pb::Message& message) {
-  return message.has_region_status() || message.has_admin() || message.has_admin_reply() ||
-         message.has_change_catalog() || message.has_catalog_changed();
-}
-
 }  // namespace
 
 // A storage node and a coordinator on one address, as in production.
@@ -48,7 +43,7 @@ class SimCluster::NodeRole : public SimRole {
  private:
   void begin(const pb::ClusterFact& fact) {
     shared_ = std::make_unique<SharedTransport>(context_.transport);
-    coordinator_side_ = shared_->facet(is_for_coordinator);
+    coordinator_side_ = shared_->facet(CoordinatorRole::is_for_coordinator);
     node_side_ = shared_->facet([](const pb::Message&) { return true; });
     ShardCount shards{fact.shards()};
     const Micros delay{context_.random.between(1, cluster_.options_.save_delay_max.value)};

@@ -122,7 +122,7 @@ TEST(RoundsTest, WithoutAHoldWhatMovesIsAFailureNotSkipped) {
 TEST(RoundsTest, AViewThatIsBehindIsWaitedForAndNotCalledWrong) {
   testing::Bed bed;
   bed.run(kTables);
-  bed.run("create schema tidemark; create table tidemark.views (name text, lag_changes bigint)");
+  bed.run("create schema tidemark; create table tidemark.views (name text, lag_records bigint)");
   bed.run("insert into tidemark.views values ('large', 0), ('per_page', 3)");
   bed.run("create materialized view public.above as select n from per_page");
   bed.run("insert into hits values (1001, 1, 7)");
@@ -136,7 +136,7 @@ TEST(RoundsTest, AViewThatIsBehindIsWaitedForAndNotCalledWrong) {
   auto other = bed.another();
   std::thread catching_up([&] {
     other->run("begin; refresh materialized view large; refresh materialized view per_page");
-    other->run("refresh materialized view public.above; update tidemark.views set lag_changes = 0; commit");
+    other->run("refresh materialized view public.above; update tidemark.views set lag_records = 0; commit");
   });
   EXPECT_TRUE(bed.verify({.patience = std::chrono::seconds(60)}).agrees());
   catching_up.join();

@@ -68,6 +68,46 @@ TEST(ViewsOracle, ViewsAreWhatPostgresSays) {
             [](uint64_t) { return std::make_unique<FlowViews>(); });
 }
 
+// Zeros at the end of numerics are not compared but as text.
+TEST(ViewsOracle, TheFirstRowsKeepTheScaleOfNumerics) {
+  auto upsert = [](const std::string& id, const std::string& grp, const std::string& amount) {
+    return Step{StepKind::Upsert, "t", {}, 1, {}, {}, {id, grp, amount, amount}};
+  };
+  auto view = [](const std::string& name, const std::string& query) {
+    return Step{StepKind::CreateView, name, {}, 1, query, {}, {}};
+  };
+  const Script script = {
+      {StepKind::CreateTable,
+       "t",
+       {{"id", "integer"}, {"grp", "integer"}, {"amount", "numeric"}, {"measured", "double precision"}},
+       1,
+       {},
+       {},
+       {}},
+      upsert("1", "1", "1.50"),
+      upsert("2", "1", "1.5"),
+      upsert("3", "2", "120"),
+      view("largest", "select id, amount, measured from t order by amount desc, id limit 3"),
+      view("latest", "select distinct on (grp) grp, amount from t order by grp, id desc"),
+      view("largest_shown", "select id, amount::text as shown, measured::text as about from largest"),
+      view("latest_shown", "select grp, amount::text as shown from latest"),
+      {},
+      upsert("4", "1", "120.000"),
+      upsert("5", "2", "-0.0"),
+      upsert("6", "3", "NaN"),
+      {},
+      {StepKind::Delete, "t", {}, 1, {}, {}, {"6"}},
+      upsert("3", "2", "1.5000"),
+      {},
+  };
+  sql::testing::Oracle oracle;
+  FlowViews views;
+  const RunResult result = run_script(script, views, oracle);
+  EXPECT_EQ(result.difference, "");
+  EXPECT_TRUE(result.refused.empty());
+  EXPECT_EQ(result.compared, 16);  // Four views, after each batch and in the end.
+}
+
 TEST(ViewsOracle, AClustersViewsAreWhatPostgresSaysWhileViewManagersComeAndGo) {
   RandomScriptOptions options;
   options.batches = 10;
