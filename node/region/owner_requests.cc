@@ -58,7 +58,7 @@ std::optional<pb::Message> RegionOwner::read_operations(const pb::WriteRequest& 
     return refuse(pb::TOO_LARGE, "a request must fit one record");
   }
   if (request.catalog_version() > ahead_.catalog().version().value) {
-    return refuse(pb::STALE_CATALOG, "the region has not reached the request's catalog version");
+    return refuse(pb::OPENING, "the region has not reached the request's catalog version");
   }
   operations_.clear();
   OperationReader reader(request.operations());

@@ -280,6 +280,20 @@ TEST_F(Requests, MalformedAndForeignOperationsAreRefused) {
   EXPECT_EQ(rig_.refused(write(1, put_of(1, 1), 2)), pb::MALFORMED);
 }
 
+// It is the region that is behind: nothing that the writer could bind anew would help.
+TEST_F(Requests, AWriteAheadOfTheRegionsCatalogIsToBeTriedAgain) {
+  const uint64_t version = rig_.state().catalog().version().value;
+  auto write_with = [&](uint64_t catalog) {
+    pb::WriteRequest request = rig_.request(session_, 1, put_of(1, 1));
+    request.set_catalog_version(catalog);
+    return rig_.write(request);
+  };
+  EXPECT_EQ(rig_.refused(write_with(version + 1)), pb::OPENING);
+  const uint64_t same = write_with(version);
+  rig_.settle();
+  EXPECT_THAT(rig_.reply(same).written().rows_affected(), ElementsAre(1));
+}
+
 TEST_F(Requests, AWriteReturnsTheLaneAndThePositionAfterItsRecord) {
   pb::WriteReply reply = rig_.put(table_, {7, 70});
   ASSERT_EQ(reply.tokens_size(), 1);
