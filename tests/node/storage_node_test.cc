@@ -95,6 +95,42 @@ TEST(StorageNode, TellsHowLoadedItIsAndHowFarItsLanesAreBehind) {
   ASSERT_TRUE(bed.run_until([&] { return bed.status("n1", 1).changes_per_second() == 0; }));
 }
 
+TEST(StorageNode, ALaneStandsStillFromTheEndOfItsViewManagerToTheNext) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start_view_manager("v1");
+  bed.set_ring(std::vector<std::string>(8, "v1"));
+  bed.bootstrap({"n1"});
+  write_round(bed, 20, "a");
+  bed.view_manager("v1").die_unnoticed();
+  bed.run_for(Micros{1'000'000});  // Its queues are opened again and again, in vain.
+  PlainViewManager& next = bed.start_view_manager("v2");
+  bed.stop_view_manager("v1");
+  bed.set_ring(std::vector<std::string>(8, "v2"));
+  write_round(bed, 20, "b");
+  ASSERT_TRUE(bed.run_until([&] { return next.opens() > 0 && bed.status("n1", 1).pauses_size() > 0; }));
+  for (const pb::LanePause& pause : bed.status("n1", 1).pauses()) EXPECT_GE(pause.micros(), 900'000u);
+}
+
+TEST(StorageNode, ALaneThatOnlyLostItsConnectionHasNotPausedWhenItMovesLater) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start_view_manager("v1");
+  bed.set_ring(std::vector<std::string>(8, "v1"));
+  bed.bootstrap({"n1"});
+  write_round(bed, 20, "a");
+  bed.network.set_faults({.loss = 1});
+  bed.write("lost", "connection");
+  bed.run_for(Micros{100'000});
+  bed.network.set_faults({});
+  write_round(bed, 20, "b");
+  bed.run_for(Micros{1'000'000});
+  bed.start_view_manager("v2");
+  bed.set_ring(std::vector<std::string>(8, "v2"));
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n1", 1).pauses_size() > 0; }));
+  for (const pb::LanePause& pause : bed.status("n1", 1).pauses()) EXPECT_LT(pause.micros(), 500'000u);
+}
+
 TEST(StorageNode, RefusesWhatItDoesNotOwnAndNamesTheOwner) {
   NodeBed bed;
   bed.start("n1");
