@@ -123,9 +123,9 @@ class Run {
   // Writes to lanes all over, and waits until the view shows every one of them.
   Status sweep(const std::string& what, Clock::time_point since) {
     ++sweeps_;
-    std::promise<bool> shown;
-    sweeper_->loop().post([&] { write_sweep([&](bool ok) { shown.set_value(ok); }); });
-    if (!shown.get_future().get()) return Error{"a write of a sweep failed"};
+    std::promise<Status> shown;
+    sweeper_->loop().post([&] { write_sweep([&](const Status& status) { shown.set_value(status); }); });
+    TM_TRY(shown.get_future().get());
     change(what).flowing_micros.push_back(micros_since(since));
     return {};
   }
@@ -136,24 +136,28 @@ class Run {
             static_cast<int32_t>(1 + (sweeps_ * kSweepOrders + index) % OrdersWorkload::kCentsMax)};
   }
 
-  void write_sweep(std::function<void(bool)> done) {
+  using Swept = std::function<void(const Status&)>;
+
+  void write_sweep(Swept done) {
     std::vector<Order> orders;
     for (uint64_t i = 0; i < kSweepOrders; ++i) orders.push_back(sweep_order(i));
-    sweep_feed_->write_some(orders, [this, done = std::move(done)](const std::optional<LaneRuns>& tokens) {
-      if (!tokens) return done(false);
+    sweep_feed_->write_some(orders, [this, done = std::move(done)](const Result<LaneRuns>& tokens) {
+      if (!tokens.ok()) return done(Error{"a write of a sweep failed: " + tokens.error().message});
       look(done);
     });
   }
 
-  void look(std::function<void(bool)> done) {
+  void look(Swept done) {
     std::vector<KeyOfTable> keys(kSweepOrders);
     for (uint64_t i = 0; i < kSweepOrders; ++i) {
       sweep_check_->probe_key(sweep_order(i), keys[i].hash, keys[i].key);
     }
     sweeper_->client().get(TableId{find_table(catalog_, "v").id()}, std::move(keys),
                            [this, done = std::move(done)](const Result<std::string, ClientFailure>& rows) {
-                             if (!rows.ok()) return done(false);
-                             if (count_shown(*rows) == kSweepOrders) return done(true);
+                             if (!rows.ok()) {
+                               return done(Error{"a read of a sweep failed: " + rows.error().message});
+                             }
+                             if (count_shown(*rows) == kSweepOrders) return done({});
                              sweeper_->loop().post_after(Micros{kLookInterval.count() * 1000},
                                                          [this, done] { look(done); });
                            });
