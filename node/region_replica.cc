@@ -349,6 +349,7 @@ void RegionReplica::end_turn() {
   region_.set_time_of_day(time_of_day());
   region_.on_tick(scheduler_.now(), out_);
   perform();
+  if (queues_ && region_.is_waited_for()) queues_->tell_all();
   if (queues_) queues_->pump();
   schedule_timer();
 }

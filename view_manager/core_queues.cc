@@ -206,7 +206,7 @@ ViewManagerCore::Step ViewManagerCore::compute_next(SourceQueue& queue) {
   entry->cost = queue_entry_cost(from);
   entry->marker = from.has_cut() || from.has_seal() || from.last_page();
   entry->counts = entry->marker || !from.changes().empty();
-  entry->hint = !entry->counts && !from.has_progress();
+  entry->hint = !entry->counts;
   if (!write_effects(queue, from, *entry)) {
     ++counts_.malformed;
     reopen(queue);

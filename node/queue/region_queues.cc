@@ -322,6 +322,10 @@ void RegionQueues::gather_small_queues() {
   }
 }
 
+void RegionQueues::tell_all() {
+  for (Feed& feed : feeds_) feed.feed->tell_all();
+}
+
 void RegionQueues::pump() {
   look_after_stopped();
   // Routing a cut or a seal may stop lanes that can be activated elsewhere at once.

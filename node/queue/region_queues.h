@@ -64,6 +64,9 @@ class RegionQueues {
   void on_credit(const pb::QueueCredit& credit);
   void on_close(const pb::QueueClose& close);  // From a view manager: open it anew.
 
+  // Somebody waits for what lanes have committed.
+  void tell_all();
+
   // Activates, closes, sends. At the end of a turn with news, and every tick_interval.
   void pump();
 

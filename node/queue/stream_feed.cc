@@ -211,9 +211,10 @@ void StreamFeed::pump() {
   if (failed_) return;
   repeat_opens();
   pump_window();
+  const uint64_t records_max = std::exchange(tell_all_, false) ? 1 : options_.silent_records_max;
   for (QueueSlot slot : slots()) {
     Queue& each = *queue(slot);
-    tell_silent(each);
+    tell_silent(each, records_max);
     flush(each);
   }
   trim_window();
@@ -382,10 +383,10 @@ void StreamFeed::stop_lanes(Queue& queue, const FeedRecord& record) {
 }
 
 // Else a view manager whose lanes nothing happens to would hold the log for ever.
-void StreamFeed::tell_silent(Queue& queue) {
+void StreamFeed::tell_silent(Queue& queue, uint64_t records_max) {
   if (!can_send(queue) && queue.cursor < end_) return;
   if (queue.credit == 0 || queue.cost_sent >= queue.credit) return;
-  if (queue.cursor.value < queue.told.value + options_.silent_records_max) return;
+  if (queue.cursor.value < queue.told.value + records_max) return;
   FeedRecord nothing;
   nothing.at = Offset{queue.cursor.value - 1};
   nothing.next = queue.cursor;

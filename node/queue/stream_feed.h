@@ -99,6 +99,10 @@ class StreamFeed {
   void on_credit(uint64_t epoch, uint64_t bytes);
   void on_rings_changed();
 
+  // Somebody waits for what lanes have committed: the next pump tells every queue where the stream is, though
+  // nothing happened to its lanes.
+  void tell_all() { tell_all_ = true; }
+
   // Sends what may be sent. To be called when something changed, and now and then.
   void pump();
 
@@ -124,7 +128,7 @@ class StreamFeed {
   void finish_record(const FeedRecord& record, Queue& queue);
   void stop_lanes(Queue& queue, const FeedRecord& record);
   pb::QueueEntry& entry_for(Queue& queue, const FeedRecord& record);
-  void tell_silent(Queue& queue);
+  void tell_silent(Queue& queue, uint64_t records_max);
   void flush(Queue& queue);
   void remove_if_empty(Queue& queue);
   void trim_window();
@@ -156,6 +160,7 @@ class StreamFeed {
   std::function<ReaderState(Offset)> state_at_;
   std::unique_ptr<StreamReader> reader_;
   Offset read_to_;
+  bool tell_all_ = false;
   bool failed_ = false;
 
   Figures figures_;

@@ -65,6 +65,7 @@ class RegionOwner {
   void on_tick(RegionCommands& out);
   std::optional<Micros> next_tick() const;
   size_t rows_in_flight() const { return overlay_.size(); }
+  bool is_waited_for() const { return !waits_.empty() || !committed_waits_.empty(); }
 
  private:
   const RegionIdentity& identity() const { return durable_.identity(); }

@@ -47,8 +47,8 @@ void RegionOwner::record_progress() {
 
 // Somebody waits for a token, or a step of a plan for a marker, a seal or the end of a backfill.
 bool RegionOwner::is_progress_awaited() const {
-  return !waits_.empty() || !committed_waits_.empty() || ahead_.ring_acknowledged() != ahead_.ring() ||
-         !ahead_.backfills().empty() || !ahead_.committed_past_parents();
+  return is_waited_for() || ahead_.ring_acknowledged() != ahead_.ring() || !ahead_.backfills().empty() ||
+         !ahead_.committed_past_parents();
 }
 
 void RegionOwner::on_committed_positions(const std::vector<LaneRun>& lanes) {

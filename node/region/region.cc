@@ -132,6 +132,10 @@ std::optional<Micros> Region::next_tick() const {
   return owner_ ? owner_->next_tick() : std::nullopt;
 }
 
+bool Region::is_waited_for() const {
+  return owner_ && owner_->is_waited_for();
+}
+
 size_t Region::rows_in_flight() const {
   return owner_ ? owner_->rows_in_flight() : 0;
 }

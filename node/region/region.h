@@ -105,6 +105,8 @@ class Region {
   bool owning() const { return owner_ != nullptr; }
   // Rows that run ahead of the log, in memory only.
   size_t rows_in_flight() const;
+  // Somebody waits for a token, or for what lanes have committed.
+  bool is_waited_for() const;
   // Without figures of queues, checkpoints and membership, which are the node's.
   pb::RegionStatus status() const;
 

@@ -131,6 +131,42 @@ TEST(StorageNode, ALaneThatOnlyLostItsConnectionHasNotPausedWhenItMovesLater) {
   for (const pb::LanePause& pause : bed.status("n1", 1).pauses()) EXPECT_LT(pause.micros(), 500'000u);
 }
 
+// Its token is that of the region's last change, which another view manager saw.
+TEST(StorageNode, AWriteThatChangesNothingCanBeWaitedForThoughAllIsQuiet) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start_view_manager("v1");
+  bed.start_view_manager("v2");
+  bed.set_ring({"v1", "v1", "v1", "v1", "v2", "v2", "v2", "v2"});
+  bed.bootstrap({"n1"});
+  auto key_in = [](bool low) {
+    for (int i = 0;; ++i) {
+      const std::string key = "key" + std::to_string(i);
+      if ((kBedShards.shard_of(NodeBed::hash_of(key)).value < 4) == low) return key;
+    }
+  };
+  auto write = [&](const std::string& key) {
+    WriteBatch batch;
+    batch.add({OperationKind::Put, kBedTable, NodeBed::hash_of(key), key, "text", std::nullopt});
+    std::optional<LaneRuns> tokens;
+    bed.client().write(std::move(batch), CatalogVersion{1}, Atomicity::PerRegion,
+                       [&](const Result<WriteOutcome, ClientFailure>& outcome) {
+                         ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+                         tokens = outcome->tokens;
+                       });
+    EXPECT_TRUE(bed.run_until([&] { return tokens.has_value(); }));
+    bed.run_for(Micros{1'000'000});
+    return tokens.value_or(LaneRuns());
+  };
+  write(key_in(true));
+  write(key_in(false));
+  const LaneRuns tokens = write(key_in(true));
+  bool waited = false;
+  bed.client().wait({kBedTable}, tokens, std::nullopt,
+                    [&](const Result<std::monostate, ClientFailure>& result) { waited = result.ok(); });
+  EXPECT_TRUE(bed.run_until([&] { return waited; }));
+}
+
 TEST(StorageNode, RefusesWhatItDoesNotOwnAndNamesTheOwner) {
   NodeBed bed;
   bed.start("n1");

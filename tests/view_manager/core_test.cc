@@ -421,6 +421,26 @@ TEST_F(CoreTest, ACutStopsTheLanesThatGoToAnother) {
   EXPECT_EQ(core_->lanes().ranges(), std::vector<ShardRange>{kLeft});
 }
 
+// Between what is recorded and what is committed may lie a change of lanes that are another's.
+TEST_F(CoreTest, WhatIsCommittedPastARecordOfProgressIsReportedOnce) {
+  open_and_learn();
+  pb::QueueEntry change = entry(0);
+  upsert(change, 1, {}, Ints{1, 1});
+  records({change});
+  auto batches = std::exchange(batches_, {});
+  for (const Outgoing& batch : batches) answer(batch);
+  tick(60);
+  reports_.clear();
+  pb::QueueEntry progress = entry(2);  // Of the change at 1 it was told nothing.
+  to_pb({{kShards.all(), at(1)}}, *progress.mutable_progress()->mutable_committed());
+  records({progress});
+  tick(60);
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_EQ(from_pb(reports_.back().lanes(0).position()), at(3));
+  tick(2'000);
+  EXPECT_EQ(reports_.size(), 1u);
+}
+
 // Its lanes stand still until then.
 TEST_F(CoreTest, AMarkerIsReportedAtOnceThoughMoreWasCommittedWithIt) {
   pb::RingFact fact;
