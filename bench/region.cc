@@ -132,6 +132,8 @@ class Bench {
   void report(benchmark::State& state, size_t changes, uint64_t allocated) const {
     auto total = static_cast<double>(changes);
     state.counters["changes"] = benchmark::Counter(total, benchmark::Counter::kIsRate);
+    state.counters["messages"] =
+        benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
     state.counters["cpu_s_per_M"] =
         benchmark::Counter(total / 1e6, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
     state.counters["allocations_per_change"] = static_cast<double>(allocated) / total;

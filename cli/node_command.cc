@@ -102,7 +102,7 @@ int node_command(int argc, char** argv) {
   ShutdownSignal shutdown;
   auto process = Process::start(node.process, kCommand);
   if (!process.ok()) return say_failed(kCommand, process.error());
-  auto surroundings = node.surroundings.open((*process)->logger("wal"));
+  auto surroundings = node.surroundings.open({(*process)->logger("wal"), (*process)->logger("net")});
   if (!surroundings.ok()) return say_failed(kCommand, surroundings.error());
 
   NodeServerOptions options = options_from(node, (*process)->logger("node"));

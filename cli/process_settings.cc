@@ -47,7 +47,8 @@ void SurroundingsSettings::add_kafka_to(Settings& settings) {
                "settings of librdkafka, each name=value: TLS, SASL, timeouts");
 }
 
-Result<std::unique_ptr<ClusterSurroundings>> SurroundingsSettings::open(const Logger& log) const {
+Result<std::unique_ptr<ClusterSurroundings>> SurroundingsSettings::open(
+    const ClusterSurroundings::Loggers& logs) const {
   if (zookeeper.servers.empty()) return Error{"zookeeper.servers is missing"};
   ClusterSurroundingsOptions options{
       .zookeeper = zookeeper, .kafka_brokers = kafka_brokers, .kafka_settings = {}};
@@ -57,7 +58,7 @@ Result<std::unique_ptr<ClusterSurroundings>> SurroundingsSettings::open(const Lo
     if (equals == std::string::npos || equals == 0) return Error{"kafka.settings: each must be name=value"};
     options.kafka_settings[setting.substr(0, equals)] = setting.substr(equals + 1);
   }
-  return ClusterSurroundings::open(std::move(options), log);
+  return ClusterSurroundings::open(std::move(options), logs);
 }
 
 void NodeMemorySettings::add_to(Settings& settings) {

@@ -51,7 +51,7 @@ struct SurroundingsSettings {
   void add_zookeeper_to(Settings& settings);
   void add_kafka_to(Settings& settings);
   // Error: a setting that is wrong.
-  Result<std::unique_ptr<ClusterSurroundings>> open(const Logger& log) const;
+  Result<std::unique_ptr<ClusterSurroundings>> open(const ClusterSurroundings::Loggers& logs) const;
 };
 
 // Of every storage node.

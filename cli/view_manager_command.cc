@@ -76,7 +76,7 @@ int view_manager_command(int argc, char** argv) {
   ShutdownSignal shutdown;
   auto process = Process::start(view_manager.process, kCommand);
   if (!process.ok()) return say_failed(kCommand, process.error());
-  auto surroundings = view_manager.surroundings.open((*process)->logger("wal"));
+  auto surroundings = view_manager.surroundings.open({(*process)->logger("wal"), (*process)->logger("net")});
   if (!surroundings.ok()) return say_failed(kCommand, surroundings.error());
 
   ViewManagerServerOptions options = options_from(view_manager, (*process)->logger("view-manager"));

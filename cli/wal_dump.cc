@@ -23,6 +23,18 @@ std::string describe_commit(const pb::Commit& commit) {
   return text;
 }
 
+// ": lanes 0-8 to 1/460/0, ..." by generation, offset and step.
+template <typename Runs>
+std::string lanes_text(const Runs& runs) {
+  std::string text;
+  for (const pb::LaneRun& run : runs) {
+    text += (text.empty() ? ": lanes " : ", ") + std::to_string(run.lanes().begin()) + "-" +
+            std::to_string(run.lanes().end()) + " to " + std::to_string(run.position().generation()) + "/" +
+            std::to_string(run.position().offset()) + "/" + std::to_string(run.position().step());
+  }
+  return text;
+}
+
 std::string describe_body(const pb::RecordBody& body) {
   const std::string catalog = " (catalog " + std::to_string(body.catalog_version()) + ")";
   switch (body.body_case()) {
@@ -34,6 +46,8 @@ std::string describe_body(const pb::RecordBody& body) {
     case pb::RecordBody::kBackfillPage:
       return "backfill page of view " + std::to_string(body.backfill_page().view()) +
              (body.backfill_page().last() ? ", the last" : "");
+    case pb::RecordBody::kProgress: return "progress" + lanes_text(body.progress().committed()) + catalog;
+    case pb::RecordBody::kRaise: return "raise" + lanes_text(body.raise().committed()) + catalog;
     case pb::RecordBody::kMerging: return "merging: change " + std::to_string(body.merging().change());
     case pb::RecordBody::kUnmerge: return "unmerge: change " + std::to_string(body.unmerge().change());
     default: break;

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "net/acceptor.h"
 #include "net/frame.h"
+#include "net/notice_limiter.h"
 #include "proto/messages.pb.h"
 
 namespace tidemark {
@@ -31,7 +32,11 @@ class Connection;
 class TcpTransport::Impl : public std::enable_shared_from_this<Impl> {
  public:
   Impl(AsioLoop& on, TcpOptions with)
-      : loop(on), options(std::move(with)), acceptor_(loop.context()), resolver_(loop.context()) {}
+      : loop(on),
+        options(std::move(with)),
+        acceptor_(loop.context()),
+        resolver_(loop.context()),
+        notices_(loop, options.notice_interval, options.notice) {}
 
   Status listen();
   void accept();
@@ -44,6 +49,9 @@ class TcpTransport::Impl : public std::enable_shared_from_this<Impl> {
     if (handlers.on_message) handlers.on_message(from, std::move(message));
   }
   void closed(const Address& peer, const Connection* connection);
+  void refused(const std::string& where, const std::string& reason) {
+    notices_.tell("closed a connection with " + where + ": " + reason);
+  }
 
   AsioLoop& loop;
   TcpOptions options;
@@ -58,6 +66,7 @@ class TcpTransport::Impl : public std::enable_shared_from_this<Impl> {
   tcp::resolver resolver_;
   std::map<Address, std::shared_ptr<Connection>> connections_;
   uint64_t incoming_count_ = 0;
+  NoticeLimiter notices_;
 };
 
 // One connection, either way. It ends itself on any error and then tells its owner once.
@@ -79,7 +88,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void set_deadline(Micros span) {
     deadline_.expires_after(chrono(span));
     deadline_.async_wait([self = shared_from_this()](const asio::error_code& error) {
-      if (!error) self->close();
+      if (!error) self->refuse("it did not say hello in time");
     });
   }
 
@@ -98,6 +107,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     append_frame(first, hello);
     waiting_.insert(0, first);
     connected_ = true;
+    where_ = peer_address();
     set_deadline(owner->options.handshake_timeout);
     write();
     read();
@@ -107,6 +117,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (closed_ || unsent_bytes() > unsent_bytes_max_) return;
     append_frame(waiting_, message);
     if (connected_) write();
+  }
+
+  // The peer's fault: people should know.
+  void refuse(const std::string& reason) {
+    if (closed_) return;
+    if (auto owner = owner_.lock(); owner && connected_) owner->refused(where_, reason);
+    close();
   }
 
   void close() {
@@ -119,6 +136,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
  private:
+  // By now it may have gone.
+  std::string peer_address() const {
+    asio::error_code gone;
+    const tcp::endpoint peer = socket_.remote_endpoint(gone);
+    return gone ? "somebody" : peer.address().to_string() + ":" + std::to_string(peer.port());
+  }
+
   void write() {
     if (closed_ || !writing_.empty() || waiting_.empty()) return;
     writing_.swap(waiting_);
@@ -143,34 +167,37 @@ class Connection : public std::enable_shared_from_this<Connection> {
     while (!closed_) {
       Result<MessagePtr> next = parser_.next();
       if (!next.ok()) {
-        close();
-        return false;
-      }
-      if (!*next) return true;
-      if (!handle(*next)) {
-        close();
-        return false;
+        refuse(next.error().message);
+      } else if (!*next) {
+        return true;
+      } else if (!greeted_) {
+        greet(**next);
+      } else {
+        handle(*next);
       }
     }
     return false;
   }
 
-  bool handle(const MessagePtr& message) {
-    if (!greeted_) {
-      const pb::Hello& hello = message->hello();
-      bool ours = message->has_hello() && hello.major() == kProtocolMajor &&
-                  (hello.cluster() == cluster_ || hello.cluster() == 0 || cluster_ == 0);
-      if (!ours) return false;
-      greeted_ = true;
-      deadline_.cancel();
-      parser_.set_frame_bytes_max(kFrameBytesMax);
-      return true;
+  void greet(const pb::Message& message) {
+    const pb::Hello& hello = message.hello();
+    if (!message.has_hello()) return refuse("its first message is no hello");
+    if (hello.major() != kProtocolMajor) {
+      return refuse("it speaks version " + std::to_string(hello.major()) + " of the protocol, not " +
+                    std::to_string(kProtocolMajor));
     }
-    if (message->has_hello()) return false;
+    const bool ours = hello.cluster() == cluster_ || hello.cluster() == 0 || cluster_ == 0;
+    if (!ours) return refuse("it is of another cluster");
+    greeted_ = true;
+    deadline_.cancel();
+    parser_.set_frame_bytes_max(kFrameBytesMax);
+  }
+
+  void handle(const MessagePtr& message) {
+    if (message->has_hello()) return refuse("it says hello again");
     auto owner = owner_.lock();
-    if (!owner || owner->stopped) return false;
+    if (!owner || owner->stopped) return close();
     owner->received(peer_, message);
-    return true;
   }
 
   std::weak_ptr<TcpTransport::Impl> owner_;
@@ -181,6 +208,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   size_t unsent_bytes_max_;
   uint64_t cluster_;
   bool connected_ = false;
+  std::string where_;  // The peer's address, for people; once connected.
   bool greeted_ = false;
   bool closed_ = false;
   std::string writing_;

@@ -5,22 +5,23 @@
 namespace tidemark {
 
 Result<std::unique_ptr<ClusterSurroundings>> ClusterSurroundings::open(ClusterSurroundingsOptions options,
-                                                                       const Logger& log) {
+                                                                       const Loggers& logs) {
   std::unique_ptr<KafkaLogs> kafka;
   if (!options.kafka_brokers.empty()) {
     KafkaLogsOptions to_kafka{.brokers = options.kafka_brokers,
                               .settings = std::move(options.kafka_settings),
-                              .notice = [log](const std::string& what) { log.warning(what); }};
+                              .notice = [log = logs.wal](const std::string& what) { log.warning(what); }};
     auto opened = KafkaLogs::open(std::move(to_kafka));
     if (!opened.ok()) return opened.error();
     kafka = std::move(*opened);
   }
   return std::unique_ptr<ClusterSurroundings>(
-      new ClusterSurroundings(std::move(options.zookeeper), std::move(kafka)));
+      new ClusterSurroundings(std::move(options.zookeeper), std::move(kafka), logs.net));
 }
 
-ClusterSurroundings::ClusterSurroundings(ZooKeeperOptions zookeeper, std::unique_ptr<KafkaLogs> kafka)
-    : zookeeper_(std::move(zookeeper)), kafka_(std::move(kafka)) {}
+ClusterSurroundings::ClusterSurroundings(ZooKeeperOptions zookeeper, std::unique_ptr<KafkaLogs> kafka,
+                                         Logger net)
+    : zookeeper_(std::move(zookeeper)), kafka_(std::move(kafka)), net_log_(std::move(net)) {}
 
 std::unique_ptr<Coordination> ClusterSurroundings::coordination(Scheduler& loop) {
   auto coordination = std::make_unique<ZooKeeperCoordination>(loop, zookeeper_);
@@ -42,6 +43,7 @@ Result<Surroundings::Endpoint> ClusterSurroundings::connect(AsioLoop& loop, cons
   tcp.name = options.name;
   tcp.cluster = options.cluster;
   tcp.listen = options.listen;
+  tcp.notice = [log = net_log_](const std::string& what) { log.warning(what); };
   auto started = TcpTransport::start(loop, std::move(tcp));
   if (!started.ok()) return started.error();
   Address address = options.listen.value.empty() ? Address{} : (*started)->address();

@@ -20,9 +20,14 @@ struct ClusterSurroundingsOptions {
 
 class ClusterSurroundings final : public Surroundings {
  public:
+  // What Kafka says, and what is wrong with connections, goes to these.
+  struct Loggers {
+    Logger wal;
+    Logger net;
+  };
   // Waits for no server. Error: a setting that is wrong.
   static Result<std::unique_ptr<ClusterSurroundings>> open(ClusterSurroundingsOptions options,
-                                                           const Logger& log);
+                                                           const Loggers& logs);
 
   std::unique_ptr<Coordination> coordination(Scheduler& loop) override;
   // REQUIRES: Kafka brokers were given.
@@ -30,10 +35,11 @@ class ClusterSurroundings final : public Surroundings {
   Result<Endpoint> connect(AsioLoop& loop, const EndpointOptions& options) override;
 
  private:
-  ClusterSurroundings(ZooKeeperOptions zookeeper, std::unique_ptr<KafkaLogs> kafka);
+  ClusterSurroundings(ZooKeeperOptions zookeeper, std::unique_ptr<KafkaLogs> kafka, Logger net);
 
   ZooKeeperOptions zookeeper_;
   std::unique_ptr<KafkaLogs> kafka_;
+  const Logger net_log_;
 };
 
 }  // namespace tidemark

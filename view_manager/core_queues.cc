@@ -329,15 +329,17 @@ void ViewManagerCore::stop_lanes(SourceQueue& queue, RingVersion version, Positi
 // ---- committing
 
 void ViewManagerCore::settle(SourceQueue& queue) {
+  bool has_marker = false;  // Its report is not put off by what was committed with it.
   while (std::unique_ptr<EffectEntry> entry = queue.pop_done()) {
     queue.released += entry->cost;
+    has_marker = has_marker || entry->marker;
     if (entry->counts) {
       const bool is_last = queue.entries().empty() && queue.sealed();
       queue.must_record = is_last ? queue.committed() : std::min(entry->end(), queue.committed());
     }
     if (entry->counts || entry->hint) {
       const Micros soon{queue.reported_at.value + limits_.report_interval.value};
-      queue.report_at = entry->marker ? now_ : std::max(now_, soon);
+      queue.report_at = has_marker ? now_ : std::max(now_, soon);
       queue.report_hint = queue.report_hint || entry->hint;
     }
     release(std::move(entry));

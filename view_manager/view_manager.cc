@@ -1,7 +1,9 @@
 #include "view_manager/view_manager.h"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/guarded_scheduler.h"
@@ -12,6 +14,12 @@
 #include "view_manager/view_programs.h"
 
 namespace tidemark {
+
+namespace {
+
+constexpr size_t kEarlyMax = 256;
+
+}  // namespace
 
 class ViewManager::Impl {
  public:
@@ -54,6 +62,8 @@ class ViewManager::Impl {
     if (core_) {
       core_->on_message(from, message);
       pump_soon();
+    } else if (message->has_queue_open() || message->has_queue_close()) {
+      keep_early(from, message);
     }
     return true;
   }
@@ -76,7 +86,17 @@ class ViewManager::Impl {
     }
     if (!core_) return;
     core_->on_ring(ring_);
+    for (const auto& [from, message] : std::exchange(early_, {})) core_->on_message(from, message);
     pump_soon();
+  }
+
+  // A node may have heard before us that lanes are ours: without this it would open their queues again only
+  // when it has waited for an answer, and they would stand still that long.
+  void keep_early(const Address& from, const MessagePtr& message) {
+    if (!ring_watch_) return;  // It has stopped.
+    if (early_.size() == kEarlyMax) early_.pop_front();
+    early_.emplace_back(from, message);
+    ring_watch_->look_again();
   }
 
   void on_map(const std::optional<Fact>& fact) {
@@ -141,6 +161,7 @@ class ViewManager::Impl {
   std::unique_ptr<ViewManagerCore> core_;
   pb::RingFact ring_;
   pb::RegionMap map_;
+  std::deque<std::pair<Address, MessagePtr>> early_;  // Of queues, while there is no core; repeated if lost.
   bool pump_posted_ = false;
   std::optional<Micros> wakes_at_;
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookInterval{5};
 constexpr Micros kAskInterval{2'000'000};
+constexpr Micros kProgressInterval{2'000};
 constexpr uint32_t kScanRows = 5'000;
 
 }  // namespace
@@ -102,10 +103,22 @@ void BenchClient::send_question() {
 
 void BenchClient::on_admin_message(const pb::Message& message) {
   if (!question_ || message.request() != question_->request()) return;
-  if (message.has_admin_reply() && message.admin_reply().more()) return;
+  if (message.has_admin_reply() && message.admin_reply().more()) return rejoin(message.admin_reply());
   question_.reset();
   auto on_answer = std::move(on_answer_);
   on_answer(message);
+}
+
+// What was begun goes on: asked for its end soon, not begun again.
+void BenchClient::rejoin(const pb::AdminReply& progress) {
+  auto question = std::make_shared<pb::Message>(*question_);
+  question->set_request(next_question_++);
+  question->mutable_admin()->clear_words();
+  question->mutable_admin()->set_operation(progress.operation());
+  question_ = std::move(question);
+  loop_.post_after(kProgressInterval, [this, number = question_->request()] {
+    if (question_ && question_->request() == number) send_question();
+  });
 }
 
 Result<pb::Catalog> BenchClient::create(

@@ -50,6 +50,7 @@ class BenchClient {
   // Sends to some node, again and again, until there is an answer with this number.
   pb::Message ask(pb::Message message);
   void send_question();
+  void rejoin(const pb::AdminReply& progress);
 
   Surroundings& surroundings_;
   const std::string name_;

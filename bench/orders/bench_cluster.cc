@@ -32,7 +32,7 @@ Status BenchCluster::open() {
   std::filesystem::create_directories(options_.directory, failed);
   if (failed) return Error{options_.directory + ": " + failed.message()};
   if (options_.servers) {
-    auto opened = ClusterSurroundings::open(*options_.servers, Logger());
+    auto opened = ClusterSurroundings::open(*options_.servers, {});
     if (!opened.ok()) return opened.error();
     surroundings_ = std::move(*opened);
     return {};

@@ -108,7 +108,8 @@ void OrdersFeed::write_some(const std::vector<Order>& orders, SomeWritten done) 
   }
   client_.client().write(std::move(batch), catalog_, Atomicity::PerRegion,
                          [done = std::move(done)](const Result<WriteOutcome, ClientFailure>& outcome) {
-                           done(outcome.ok() ? std::optional(outcome->tokens) : std::nullopt);
+                           if (!outcome.ok()) return done(Error{outcome.error().message});
+                           done(outcome->tokens);
                          });
 }
 

@@ -42,8 +42,8 @@ class OrdersFeed {
   // Ends a run early. On any thread.
   void stop();
 
-  // These alone, beside any run. On the client's loop. None: it failed.
-  using SomeWritten = std::function<void(const std::optional<LaneRuns>& tokens)>;
+  // These alone, beside any run. On the client's loop.
+  using SomeWritten = std::function<void(const Result<LaneRuns>& tokens)>;
   void write_some(const std::vector<Order>& orders, SomeWritten done);
 
  private:

@@ -64,12 +64,13 @@ class Run {
   }
 
   Status change_members() {
-    TM_TRY(sweep("first", Clock::now()));  // What is opened on first use is open.
+    TM_TRY(sweep("first", Clock::now()));                   // What is opened on first use is open,
+    if (options_.cluster.nodes > 1) TM_TRY(move_region());  // and standbys have their first checkpoints.
     out_.changes.clear();
     for (uint32_t round = 0; round < options_.rounds; ++round) {
       const std::string extra = "extra" + std::to_string(round);
-      cluster_->start_view_manager(extra);
-      TM_TRY(operate("add-vm", {"add-vm", extra}));
+      // It registers, and is added whether it is asked for or not.
+      TM_TRY(operate("add-vm", {"add-vm", extra}, [&] { cluster_->start_view_manager(extra); }));
       TM_TRY(operate("remove-vm", {"remove-vm", extra}));
       cluster_->kill_view_manager(extra);
       if (options_.cluster.view_managers > 1) TM_TRY(kill_and_return("vm1"));
@@ -78,13 +79,21 @@ class Run {
     return {};
   }
 
-  Status operate(const std::string& what, const std::vector<std::string>& words) {
+  Status operate(
+      const std::string& what, const std::vector<std::string>& words,
+      const std::function<void()>& prepare = [] {}) {
     const RingVersion before = cluster_->node_figures().pauses_ring;
     const Clock::time_point began = Clock::now();
-    std::future<pb::AdminReply> reply = std::async(std::launch::async, [&] { return client_->admin(words); });
+    prepare();
+    double took_micros = 0;
+    std::future<pb::AdminReply> reply = std::async(std::launch::async, [&] {
+      pb::AdminReply told = client_->admin(words);
+      took_micros = micros_since(began);
+      return told;
+    });
     const Status swept = sweep(what, began);
     const pb::AdminReply told = reply.get();
-    change(what).took_micros.push_back(micros_since(began));
+    change(what).took_micros.push_back(took_micros);
     TM_TRY(swept);
     if (told.exit_code() != 0) return Error{what + ": " + told.out()};
     if (what != "move-region") take_pauses(what, before);
@@ -123,9 +132,9 @@ class Run {
   // Writes to lanes all over, and waits until the view shows every one of them.
   Status sweep(const std::string& what, Clock::time_point since) {
     ++sweeps_;
-    std::promise<bool> shown;
-    sweeper_->loop().post([&] { write_sweep([&](bool ok) { shown.set_value(ok); }); });
-    if (!shown.get_future().get()) return Error{"a write of a sweep failed"};
+    std::promise<Status> shown;
+    sweeper_->loop().post([&] { write_sweep([&](const Status& status) { shown.set_value(status); }); });
+    TM_TRY(shown.get_future().get());
     change(what).flowing_micros.push_back(micros_since(since));
     return {};
   }
@@ -136,24 +145,28 @@ class Run {
             static_cast<int32_t>(1 + (sweeps_ * kSweepOrders + index) % OrdersWorkload::kCentsMax)};
   }
 
-  void write_sweep(std::function<void(bool)> done) {
+  using Swept = std::function<void(const Status&)>;
+
+  void write_sweep(Swept done) {
     std::vector<Order> orders;
     for (uint64_t i = 0; i < kSweepOrders; ++i) orders.push_back(sweep_order(i));
-    sweep_feed_->write_some(orders, [this, done = std::move(done)](const std::optional<LaneRuns>& tokens) {
-      if (!tokens) return done(false);
+    sweep_feed_->write_some(orders, [this, done = std::move(done)](const Result<LaneRuns>& tokens) {
+      if (!tokens.ok()) return done(Error{"a write of a sweep failed: " + tokens.error().message});
       look(done);
     });
   }
 
-  void look(std::function<void(bool)> done) {
+  void look(Swept done) {
     std::vector<KeyOfTable> keys(kSweepOrders);
     for (uint64_t i = 0; i < kSweepOrders; ++i) {
       sweep_check_->probe_key(sweep_order(i), keys[i].hash, keys[i].key);
     }
     sweeper_->client().get(TableId{find_table(catalog_, "v").id()}, std::move(keys),
                            [this, done = std::move(done)](const Result<std::string, ClientFailure>& rows) {
-                             if (!rows.ok()) return done(false);
-                             if (count_shown(*rows) == kSweepOrders) return done(true);
+                             if (!rows.ok()) {
+                               return done(Error{"a read of a sweep failed: " + rows.error().message});
+                             }
+                             if (count_shown(*rows) == kSweepOrders) return done({});
                              sweeper_->loop().post_after(Micros{kLookInterval.count() * 1000},
                                                          [this, done] { look(done); });
                            });

@@ -160,12 +160,11 @@ class Run {
                         static_cast<int32_t>(options_.shape.customers + 1 + probe), 1});
     }
     OrdersFeed feed(*client_, workload_, find_table(catalog_, "orders"), CatalogVersion{catalog_.version()});
-    std::promise<std::optional<LaneRuns>> written;
-    client_->loop().post([&] {
-      feed.write_some(orders, [&](const std::optional<LaneRuns>& tokens) { written.set_value(tokens); });
-    });
-    const std::optional<LaneRuns> tokens = written.get_future().get();
-    if (!tokens) return Error{"a write after opening again failed"};
+    std::promise<Result<LaneRuns>> written;
+    client_->loop().post(
+        [&] { feed.write_some(orders, [&](const Result<LaneRuns>& tokens) { written.set_value(tokens); }); });
+    const Result<LaneRuns> tokens = written.get_future().get();
+    if (!tokens.ok()) return Error{"a write after opening again failed: " + tokens.error().message};
     out_.reopen_seconds = now_seconds() - began;
     out_.reopen_cpu_seconds = process_figures().total_cpu_seconds - before.total_cpu_seconds;
     return wait_for_view(*tokens);

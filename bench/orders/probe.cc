@@ -37,8 +37,8 @@ void Probe::write_next() {
   order_.customer = static_cast<int32_t>(shape.customers + 1 + probe);
   order_.cents = static_cast<int32_t>(random_.between(kProbeCentsMin, OrdersWorkload::kCentsMax));
   check_.probe_key(order_, key_.hash, key_.key);
-  feed_.write_some({order_}, [this](const std::optional<LaneRuns>& tokens) {
-    TM_ASSERT(tokens.has_value());
+  feed_.write_some({order_}, [this](const Result<LaneRuns>& tokens) {
+    TM_ASSERT(tokens.ok());
     since_ = now();
     look();
   });

@@ -137,7 +137,17 @@ void RegionQueues::on_disconnect(const Address& peer) {
 }
 
 void RegionQueues::on_credit(const pb::QueueCredit& credit) {
+  if (lanes_unheard_ > 0) on_heard(credit.epoch());
   for (Feed& feed : feeds_) feed.feed->on_credit(credit.epoch(), credit.bytes());
+}
+
+// Lanes that went back to the same view manager flow again.
+void RegionQueues::on_heard(uint64_t epoch) {
+  for (Lane& lane : lanes_) {
+    if (lane.epoch != epoch || lane.stopped || !lane.still_since) continue;
+    lane.still_since.reset();
+    --lanes_unheard_;
+  }
 }
 
 void RegionQueues::on_close(const pb::QueueClose& close) {
@@ -214,7 +224,7 @@ bool RegionQueues::must_move(ShardId lane, const Lane& at, MemberIndex target, s
 
 void RegionQueues::activate() {
   activate_ = false;
-  lanes_unsettled_ = 0;
+  lanes_unsettled_ = lanes_unheard_ = 0;
   // Lanes that start before and after a cut do not share a queue: the cut would go through it, and a view
   // manager would take it for the end of lanes that had it behind them.
   std::map<std::tuple<MemberIndex, uint8_t, RingVersion>, std::vector<LaneRun>> opening;
@@ -229,15 +239,13 @@ void RegionQueues::activate() {
       MemberIndex target = feed ? active_at(rings_, lane, view, alive) : MemberIndex{0};
       if (must_move(lane, at, target, feed, committed)) {
         feeds_[at.feed].feed->close_lanes({lane, ShardId{lane.value + 1}}, StreamFeed::Tell::Yes);
-        if (target == 0) {
-          stand_still(lane);
-        } else if (at.still_since) {
-          note_pause(lane, at);
-        }
+        if (target == 0) stand_still(lane);
+        const bool returns = at.member == target && !at.stopped;
+        if (target != 0 && !returns && at.still_since) note_pause(lane, at);
         Lane next;
         next.member = target;
         next.feed = feed.value_or(0);
-        if (target == 0) next.still_since = at.still_since;
+        if (target == 0 || returns) next.still_since = at.still_since;
         at = next;
         if (target != 0) {
           std::vector<LaneRun>& lanes = opening[{target, *feed, view.at_committed}];
@@ -250,6 +258,7 @@ void RegionQueues::activate() {
       }
       bool settled = at.member != 0 && !at.stopped && committed.generation == own_generation;
       lanes_unsettled_ += settled ? 0 : 1;
+      lanes_unheard_ += at.member != 0 && !at.stopped && at.still_since ? 1 : 0;
     }
   }
   for (auto& [to, lanes] : opening) open_lanes(std::get<0>(to), std::get<1>(to), std::move(lanes));

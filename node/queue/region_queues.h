@@ -76,7 +76,8 @@ class RegionQueues {
   LaneFloor pending_floor();
 
   // Lanes that went to another view manager under the newest ring: how long they were in no queue, from the
-  // cut, or from the end of the queue of one that died, until the queue of the other was opened.
+  // cut, or from the end of the queue of one that died, until the queue of the other was opened. That the
+  // queue of one that is dead, but not known to be, was opened again and again meanwhile does not count.
   struct Pause {
     ShardRange lanes;
     Micros length;
@@ -89,10 +90,10 @@ class RegionQueues {
     MemberIndex member = 0;  // Whose queue it is in, or was in when it stopped.
     uint8_t feed = 0;        // By index.
     std::optional<Position> stopped;
-    std::optional<Micros> still_since;
-    uint64_t epoch = 0;      // Under which it was opened.
-    Position committed;      // Stopped: how far it was when ...
-    Micros committed_since;  // ... it last moved.
+    std::optional<Micros> still_since;  // Also in a queue, if it is opened again and nothing was heard yet.
+    uint64_t epoch = 0;                 // Under which it was opened.
+    Position committed;                 // Stopped: how far it was when ...
+    Micros committed_since;             // ... it last moved.
   };
   struct Feed {
     std::unique_ptr<StreamFeed> feed;
@@ -113,6 +114,7 @@ class RegionQueues {
   void stand_still(ShardId lane);
   void close_queue(Feed& feed, QueueSlot slot);
   void note_pause(ShardId lane, const Lane& from);
+  void on_heard(uint64_t epoch);
   void open_lanes(MemberIndex member, uint8_t feed, std::vector<LaneRun> lanes);
   void gather_small_queues();
   void drop_passed_feeds();
@@ -133,6 +135,7 @@ class RegionQueues {
   std::map<MemberIndex, ViewManagerDirectory::Bearer> alive_;
   uint64_t epoch_ = 0;
   size_t lanes_unsettled_ = 0;  // Waiting, stopped or in an ancestor's stream: progress may free them.
+  size_t lanes_unheard_ = 0;    // In a queue again, at the same view manager, that did not answer yet.
   bool activate_ = true;
   std::vector<Pause> pauses_;
   RingVersion pauses_ring_;

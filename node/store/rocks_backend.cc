@@ -13,6 +13,8 @@ std::string_view view(const rocksdb::Slice& bytes) {
   return {bytes.data(), bytes.size()};
 }
 
+constexpr size_t kIdleIteratorsMax = 8;
+
 // After every key of the table.
 std::string table_end(TableId table) {
   std::string out;
@@ -24,51 +26,85 @@ std::string table_end(TableId table) {
 }  // namespace
 
 // Bounded to one table, so that what was erased in the next one costs nothing.
+struct RocksBackend::TableIterator {
+  TableIterator(rocksdb::DB& database, TableId of, uint64_t as_of)
+      : table(of),
+        writes(as_of),
+        begin(encode_store_key(of, 0, {})),
+        end(table_end(of)),
+        begin_slice(begin),
+        end_slice(end) {
+    rocksdb::ReadOptions options;
+    options.iterate_lower_bound = &begin_slice;
+    options.iterate_upper_bound = &end_slice;
+    iterator.reset(database.NewIterator(options));
+  }
+
+  const TableId table;
+  const uint64_t writes;  // It sees what was written by then.
+  const std::string begin;
+  const std::string end;
+  const rocksdb::Slice begin_slice;
+  const rocksdb::Slice end_slice;
+  std::unique_ptr<rocksdb::Iterator> iterator;
+};
+
+std::unique_ptr<RocksBackend::TableIterator> RocksBackend::take_iterator(TableId table) {
+  for (auto& idle : idle_) {
+    if (idle->table != table) continue;
+    std::unique_ptr<TableIterator> out = std::move(idle);
+    idle = std::move(idle_.back());
+    idle_.pop_back();
+    return out;
+  }
+  return std::make_unique<TableIterator>(*database_, table, writes_);
+}
+
+void RocksBackend::drop_idle() {
+  idle_.clear();
+}
+
+// What a node notes beside its rows is not written through here.
+void RocksBackend::keep_iterator(std::unique_ptr<TableIterator> iterator) {
+  if (iterator->writes == writes_ && iterator->table != kMetaTable && idle_.size() < kIdleIteratorsMax) {
+    idle_.push_back(std::move(iterator));
+  }
+}
+
 class RocksBackend::RocksCursor : public RowBackend::Cursor {
  public:
   RocksCursor(RocksBackend& backend, TableId table, std::string_view key, Direction direction)
-      : backend_(backend),
-        direction_(direction),
-        begin_(encode_store_key(table, 0, {})),
-        end_(table_end(table)),
-        begin_slice_(begin_),
-        end_slice_(end_) {
-    rocksdb::ReadOptions options;
-    options.iterate_lower_bound = &begin_slice_;
-    options.iterate_upper_bound = &end_slice_;
-    iterator_.reset(backend.database_->NewIterator(options));
+      : backend_(backend), direction_(direction), of_table_(backend.take_iterator(table)) {
     if (direction == Direction::Forward) {
-      iterator_->Seek(slice(key));
+      iterator().Seek(slice(key));
     } else {
-      iterator_->SeekForPrev(slice(key));
+      iterator().SeekForPrev(slice(key));
     }
     check();
   }
+  ~RocksCursor() override { backend_.keep_iterator(std::move(of_table_)); }
 
-  bool valid() const override { return iterator_->Valid(); }
+  bool valid() const override { return iterator().Valid(); }
   void next() override {
     if (direction_ == Direction::Forward) {
-      iterator_->Next();
+      iterator().Next();
     } else {
-      iterator_->Prev();
+      iterator().Prev();
     }
     check();
   }
-  std::string_view key() const override { return view(iterator_->key()); }
-  std::string_view row() const override { return view(iterator_->value()); }
+  std::string_view key() const override { return view(iterator().key()); }
+  std::string_view row() const override { return view(iterator().value()); }
 
  private:
+  rocksdb::Iterator& iterator() const { return *of_table_->iterator; }
   void check() {
-    if (!iterator_->Valid() && !iterator_->status().ok()) backend_.unreadable(iterator_->status());
+    if (!iterator().Valid() && !iterator().status().ok()) backend_.unreadable(iterator().status());
   }
 
   RocksBackend& backend_;
   Direction direction_;
-  std::string begin_;
-  std::string end_;
-  rocksdb::Slice begin_slice_;
-  rocksdb::Slice end_slice_;
-  std::unique_ptr<rocksdb::Iterator> iterator_;
+  std::unique_ptr<TableIterator> of_table_;
 };
 
 RocksBackend::RocksBackend(std::unique_ptr<rocksdb::DB> database, std::shared_ptr<rocksdb::Cache> cache,
@@ -84,6 +120,8 @@ void RocksBackend::unreadable(const rocksdb::Status& status) {
 }
 
 Status RocksBackend::write(const std::vector<Write>& writes) {
+  ++writes_;
+  drop_idle();
   rocksdb::WriteBatch batch;
   for (const Write& write : writes) {
     rocksdb::Status added =
@@ -98,6 +136,8 @@ Status RocksBackend::write(const std::vector<Write>& writes) {
 }
 
 void RocksBackend::erase_range(TableId table, HashSpan hashes) {
+  ++writes_;
+  drop_idle();
   std::string begin = encode_store_key(table, hashes.first, {});
   std::string end =
       hashes.last == UINT64_MAX ? table_end(table) : encode_store_key(table, hashes.last + 1, {});

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "node/store/row_cache.h"
 
@@ -26,6 +27,9 @@ class RocksBackend : public RowBackend {
   bool get(std::string_view key, std::string& row) override;
   std::unique_ptr<Cursor> seek(TableId table, std::string_view key, Direction direction) override;
 
+  // Iterators kept for the next cursor hold on to memory and files that a flush would let go.
+  void drop_idle();
+
   // The next table at or after `table` that has a row; none: no more.
   std::optional<TableId> next_table(TableId table);
 
@@ -34,12 +38,19 @@ class RocksBackend : public RowBackend {
 
  private:
   class RocksCursor;
+  struct TableIterator;
+  std::unique_ptr<TableIterator> take_iterator(TableId table);
+  void keep_iterator(std::unique_ptr<TableIterator> iterator);
   void unreadable(const rocksdb::Status& status);
 
   std::unique_ptr<rocksdb::DB> database_;
   std::shared_ptr<rocksdb::Cache> cache_;
   std::function<void(const std::string&)> on_unreadable_;
   rocksdb::WriteOptions write_options_;
+  // To make an iterator costs several times what it costs to seek by it. Nothing on disk changes between two
+  // writes, so until the next one they are as good as new.
+  std::vector<std::unique_ptr<TableIterator>> idle_;
+  uint64_t writes_ = 0;
 };
 
 }  // namespace tidemark

@@ -180,6 +180,7 @@ class RocksStore::Impl {
 
   void finish(Status status) {
     saving_.clear();
+    backend_->drop_idle();
     // After an error such as a full disk RocksDB refuses writes until told to go on; it may take a while.
     if (!status.ok()) database().Resume().PermitUncheckedError();
     Done done = std::exchange(done_, nullptr);

@@ -2,6 +2,7 @@
 #include "tests/cluster/crash_test.h"
 #include "tests/cluster/embedded_process.h"
 #include "tests/cluster/flood.h"
+#include "tests/cluster/tidemark_cluster.h"
 
 namespace tidemark::crash {
 namespace {
@@ -50,6 +51,40 @@ TEST_F(BadInput, AFloodOfRubbishCostsNeitherMemoryNorWrites) {
   ASSERT_TRUE(up_.process().running()) << up_.process().said();
   EXPECT_LT(up_.process().memory_peak(), before + 200 * kMegabyte);
   EXPECT_TRUE(up_.admin({"status"}).ok());
+  expect_nothing_wrong(load, "a flood");
+}
+
+uint16_t port_of(const std::string& address) {
+  return static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
+}
+
+size_t count_lines_with(const std::string& text, const std::string& what) {
+  size_t out = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++out;
+  return out;
+}
+
+TEST(BadInputToACluster, AFloodOfRubbishAtANodesOwnPortIsToldAndCostsNeitherMemoryNorWrites) {
+  TM_REQUIRE_KAFKA();
+  constexpr size_t kConnections = 1500;
+  Random random(from_environment("TIDEMARK_CRASH_SEED", 1));
+  TidemarkCluster cluster({});
+  Load load(cluster.gateways(), {.workload = {.writers = 1}});
+  load.create();
+  load.start();
+  wait_for_writes(load, 50);
+  for (Member* node : cluster.nodes()) {
+    const uint64_t before = node->process().memory_peak();
+    EXPECT_GT(flood(port_of(node->address()), kConnections, random, rubbish_for_node), kConnections / 2);
+    wait_for_writes(load, 50);
+    ASSERT_TRUE(node->process().running()) << node->process().said();
+    EXPECT_LT(node->process().memory_peak(), before + 200 * kMegabyte);
+    // Why, in one line for many.
+    servers::wait_until("the node tells how many connections it closed",
+                        [&] { return node->process().said().find("; the last of ") != std::string::npos; });
+    EXPECT_LT(count_lines_with(node->process().said(), "closed a connection with"), kConnections / 5);
+  }
+  EXPECT_TRUE(cluster.admin({"status"}).ok());
   expect_nothing_wrong(load, "a flood");
 }
 

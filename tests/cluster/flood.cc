@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "net/frame.h"
+#include "proto/messages.pb.h"
+
 namespace tidemark::crash {
 namespace {
 
@@ -25,13 +28,35 @@ std::string lying_length(Random& random) {
   return out + random_bytes(random.below(2000), random);
 }
 
-std::string rubbish(Random& random) {
+std::string greeting() {
+  pb::Message hello;
+  hello.mutable_hello()->set_major(kProtocolMajor);
+  std::string out;
+  append_frame(out, hello);
+  return out;
+}
+
+// A message as it should be, but for what is in it.
+std::string empty_words(Random& random) {
+  pb::Message message;
+  message.set_request(random.next());
+  const uint64_t region = random.below(6);
+  const std::string bytes = random_bytes(random.below(2000), random);
   switch (random.below(4)) {
-    case 0: return random_bytes(1 + random.below(100'000), random);
-    case 1: return lying_length(random);
-    case 2: return std::string("\x00\x00\x00\x08\x04\xd2\x16\x2f", 8) + lying_length(random);  // SSLRequest.
-    default: return std::string("\x00\x00\x00", 3);
+    case 0:
+      message.mutable_write()->set_region(region);
+      message.mutable_write()->set_operations(bytes);
+      break;
+    case 1: message.mutable_effects()->set_effects(bytes); break;
+    case 2:
+      message.mutable_get()->set_region(region);
+      message.mutable_get()->add_keys(bytes);
+      break;
+    default: message.mutable_scan()->set_region(region); message.mutable_scan()->set_cursor(bytes);
   }
+  std::string out;
+  append_frame(out, message);
+  return out;
 }
 
 int connect_to(uint16_t port) {
@@ -49,7 +74,23 @@ int connect_to(uint16_t port) {
 
 }  // namespace
 
-size_t flood(uint16_t port, size_t connections, Random& random) {
+std::string any_rubbish(Random& random) {
+  switch (random.below(4)) {
+    case 0: return random_bytes(1 + random.below(100'000), random);
+    case 1: return lying_length(random);
+    case 2: return std::string("\x00\x00\x00\x08\x04\xd2\x16\x2f", 8) + lying_length(random);  // SSLRequest.
+    default: return std::string("\x00\x00\x00", 3);
+  }
+}
+
+std::string rubbish_for_node(Random& random) {
+  if (random.chance(0.3)) return any_rubbish(random);
+  std::string out = greeting();
+  for (uint64_t messages = random.below(20); messages > 0; --messages) out += empty_words(random);
+  return out + any_rubbish(random);
+}
+
+size_t flood(uint16_t port, size_t connections, Random& random, const Rubbish& rubbish) {
   std::vector<int> open;
   size_t accepted = 0;
   for (size_t i = 0; i < connections; ++i) {

@@ -203,6 +203,29 @@ TEST(TcpTransport, ClosesOnGarbageAndGoesOnServing) {
   EXPECT_TRUE(a.inbox.wait_for_count(1));
 }
 
+TEST(TcpTransport, TellsWhyItClosedButNotEachTime) {
+  std::mutex mutex;
+  std::vector<std::string> told;
+  TcpOptions options = listening("a");
+  options.notice_interval = Micros{600'000'000};
+  options.notice = [&](const std::string& what) {
+    std::lock_guard lock(mutex);
+    told.push_back(what);
+  };
+  Peer a(options);
+  std::string huge;
+  put_fixed32(huge, 0x7fffffff);
+  for (int i = 0; i < 3; ++i) {
+    RawClient raw(a.address());
+    raw.send(huge);
+    EXPECT_TRUE(raw.closed_by_peer());
+  }
+  std::lock_guard lock(mutex);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].find("closed a connection with 127.0.0.1:"), 0u) << told[0];
+  EXPECT_NE(told[0].find("a frame of 2147483647 bytes"), std::string::npos) << told[0];
+}
+
 TEST(TcpTransport, ClosesAConnectionThatNeverSaysHello) {
   TcpOptions options = listening("a");
   options.handshake_timeout = Micros{50'000};

@@ -64,6 +64,9 @@ class PlainViewManager {
   const std::map<ShardId, std::vector<Seen>>& seen() const { return seen_; }
   uint64_t opens() const { return opens_; }
 
+  // Its process is gone, its session is not yet.
+  void die_unnoticed() { transport_.reset(); }
+
   bool commits = true;
   uint64_t credit = uint64_t{1} << 40;
 

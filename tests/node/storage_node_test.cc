@@ -130,6 +130,78 @@ TEST(StorageNode, LanesThatNothingConcernsAreNotBehind) {
   ASSERT_TRUE(bed.run_until([&] { return bed.status("n1", 1).lag_micros() > 2'000'000; }));
 }
 
+TEST(StorageNode, ALaneStandsStillFromTheEndOfItsViewManagerToTheNext) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start_view_manager("v1");
+  bed.set_ring(std::vector<std::string>(8, "v1"));
+  bed.bootstrap({"n1"});
+  write_round(bed, 20, "a");
+  bed.view_manager("v1").die_unnoticed();
+  bed.run_for(Micros{1'000'000});  // Its queues are opened again and again, in vain.
+  PlainViewManager& next = bed.start_view_manager("v2");
+  bed.stop_view_manager("v1");
+  bed.set_ring(std::vector<std::string>(8, "v2"));
+  write_round(bed, 20, "b");
+  ASSERT_TRUE(bed.run_until([&] { return next.opens() > 0 && bed.status("n1", 1).pauses_size() > 0; }));
+  for (const pb::LanePause& pause : bed.status("n1", 1).pauses()) EXPECT_GE(pause.micros(), 900'000u);
+}
+
+TEST(StorageNode, ALaneThatOnlyLostItsConnectionHasNotPausedWhenItMovesLater) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start_view_manager("v1");
+  bed.set_ring(std::vector<std::string>(8, "v1"));
+  bed.bootstrap({"n1"});
+  write_round(bed, 20, "a");
+  bed.network.set_faults({.loss = 1});
+  bed.write("lost", "connection");
+  bed.run_for(Micros{100'000});
+  bed.network.set_faults({});
+  write_round(bed, 20, "b");
+  bed.run_for(Micros{1'000'000});
+  bed.start_view_manager("v2");
+  bed.set_ring(std::vector<std::string>(8, "v2"));
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n1", 1).pauses_size() > 0; }));
+  for (const pb::LanePause& pause : bed.status("n1", 1).pauses()) EXPECT_LT(pause.micros(), 500'000u);
+}
+
+// Its token is that of the region's last change, which another view manager saw.
+TEST(StorageNode, AWriteThatChangesNothingCanBeWaitedForThoughAllIsQuiet) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start_view_manager("v1");
+  bed.start_view_manager("v2");
+  bed.set_ring({"v1", "v1", "v1", "v1", "v2", "v2", "v2", "v2"});
+  bed.bootstrap({"n1"});
+  auto key_in = [](bool low) {
+    for (int i = 0;; ++i) {
+      const std::string key = "key" + std::to_string(i);
+      if ((kBedShards.shard_of(NodeBed::hash_of(key)).value < 4) == low) return key;
+    }
+  };
+  auto write = [&](const std::string& key) {
+    WriteBatch batch;
+    batch.add({OperationKind::Put, kBedTable, NodeBed::hash_of(key), key, "text", std::nullopt});
+    std::optional<LaneRuns> tokens;
+    bed.client().write(std::move(batch), CatalogVersion{1}, Atomicity::PerRegion,
+                       [&](const Result<WriteOutcome, ClientFailure>& outcome) {
+                         ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+                         tokens = outcome->tokens;
+                       });
+    EXPECT_TRUE(bed.run_until([&] { return tokens.has_value(); }));
+    bed.run_for(Micros{1'000'000});
+    return tokens.value_or(LaneRuns());
+  };
+  write(key_in(true));
+  write(key_in(false));
+  const LaneRuns tokens = write(key_in(true));
+  bool waited = false;
+  bed.client().wait({kBedTable}, tokens, std::nullopt,
+                    [&](const Result<std::monostate, ClientFailure>& result) { waited = result.ok(); });
+  EXPECT_TRUE(bed.run_until([&] { return waited; }));
+}
+
 TEST(StorageNode, RefusesWhatItDoesNotOwnAndNamesTheOwner) {
   NodeBed bed;
   bed.start("n1");

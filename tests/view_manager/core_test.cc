@@ -433,6 +433,56 @@ TEST_F(CoreTest, ACutStopsTheLanesThatGoToAnother) {
   EXPECT_EQ(core_->lanes().ranges(), std::vector<ShardRange>{kLeft});
 }
 
+// Between what is recorded and what is committed may lie a change of lanes that are another's.
+TEST_F(CoreTest, WhatIsCommittedPastARecordOfProgressIsReportedOnce) {
+  open_and_learn();
+  pb::QueueEntry change = entry(0);
+  upsert(change, 1, {}, Ints{1, 1});
+  records({change});
+  auto batches = std::exchange(batches_, {});
+  for (const Outgoing& batch : batches) answer(batch);
+  tick(60);
+  reports_.clear();
+  pb::QueueEntry progress = entry(2);  // Of the change at 1 it was told nothing.
+  to_pb({{kShards.all(), at(1)}}, *progress.mutable_progress()->mutable_committed());
+  records({progress});
+  tick(60);
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_EQ(from_pb(reports_.back().lanes(0).position()), at(3));
+  tick(2'000);
+  EXPECT_EQ(reports_.size(), 1u);
+}
+
+// Its lanes stand still until then.
+TEST_F(CoreTest, AMarkerIsReportedAtOnceThoughMoreWasCommittedWithIt) {
+  pb::RingFact fact;
+  fact.mutable_ring()->set_version(2);
+  fact.mutable_ring()->add_members("vm");
+  pb::Ring::Slice& slice = *fact.mutable_ring()->add_slices();
+  *slice.mutable_shards() = to_pb(kShards.all());
+  core_->on_ring(fact);
+  open_and_learn();
+  auto commit = [&](std::vector<pb::QueueEntry> entries) {
+    for (pb::QueueEntry& each : entries) {
+      if (!each.has_cut()) upsert(each, 1, {}, Ints{1, 1});
+    }
+    records(std::move(entries));
+    auto batches = std::exchange(batches_, {});
+    for (const Outgoing& batch : batches) answer(batch);
+  };
+  tick(1'000);
+  commit({entry(0)});
+  ASSERT_EQ(reports_.size(), 1u);
+  pb::QueueEntry cut = entry(2);
+  cut.mutable_cut()->set_ring_version(2);
+  commit({entry(1), cut, entry(3)});  // One answer commits all three.
+  ASSERT_EQ(reports_.size(), 2u);
+  EXPECT_EQ(from_pb(reports_.back().lanes(0).position()), at(4));
+  // Mere progress is not reported so soon.
+  commit({entry(4)});
+  EXPECT_EQ(reports_.size(), 2u);
+}
+
 TEST_F(CoreTest, PastASealTheLanesAreInTheNextGeneration) {
   open_and_learn();
   pb::QueueEntry e = entry(0), seal = entry(1);

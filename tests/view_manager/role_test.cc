@@ -65,6 +65,43 @@ class RoleTest : public ::testing::Test {
   uint64_t nonce_ = 0;
 };
 
+// A node may have read the ring first. It would open the queue again, but only half a second later.
+TEST_F(RoleTest, AQueueThatIsOpenedBeforeTheRingIsReadIsTakenOnceItIs) {
+  bool ready = false;
+  pb::ClusterFact wanted;
+  wanted.set_shards(kShards.value);
+  find_cluster(coordination_, scheduler_, random_, wanted, [&](const pb::ClusterFact&) { ready = true; });
+  ASSERT_TRUE(scheduler_.run_while_not([&] { return ready; }));
+  ViewManagerOptions options;
+  options.self.set_name("vm");
+  options.self.set_address("vm:1");
+  options.shards = kShards;
+  ViewManager view_manager(context_, options);
+  bool opened = false;
+  transport_->set_handlers(
+      {[&](const Address& from, MessagePtr message) { opened = view_manager.on_message(from, message); },
+       [](const Address&) {}});
+  view_manager.start();
+  auto open = std::make_shared<pb::Message>();
+  open->mutable_queue_open()->set_region(7);
+  open->mutable_queue_open()->set_epoch(1);
+  *open->mutable_queue_open()->mutable_shards() = to_pb(kShards.all());
+  to_pb({{kShards.all(), {}}}, *open->mutable_queue_open()->mutable_lanes());
+  node_->send({"vm:1"}, open);
+  ASSERT_TRUE(scheduler_.run_while_not([&] { return opened; }));
+  ASSERT_EQ(view_manager.core(), nullptr);
+
+  pb::RingFact ring;
+  ring.mutable_ring()->set_version(1);
+  ring.mutable_ring()->add_members("vm");
+  *ring.mutable_ring()->add_slices()->mutable_shards() = to_pb(kShards.all());
+  write(paths::kRing, ring);
+  MessagePtr credit = next(pb::Message::kQueueCredit);
+  ASSERT_NE(credit, nullptr);
+  EXPECT_EQ(credit->queue_credit().epoch(), 1u);
+  EXPECT_GT(credit->queue_credit().bytes(), 0u);
+}
+
 TEST_F(RoleTest, RegistersFollowsTheFactsAndBringsAChangeToItsView) {
   bool ready = false;
   pb::ClusterFact wanted;
