@@ -259,8 +259,7 @@ class Run {
     const SeenStream& stream = *witness_.find(record.stream.region);
     if (trace_.on()) {
       trace_.say("log: stream", stream.region, "at", record.at, to_string(record.header.kind),
-                 record.counts ? "counts" : "is void",
-                 describe(record, tables_, cluster_.options().shards));
+                 record.counts ? "counts" : "is void", describe(record, tables_, cluster_.options().shards));
     }
     history_.on_record(record, stream.generation, now());
     for (auto& checker : checkers_) checker->on_record(record, stream);
