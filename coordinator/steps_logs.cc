@@ -14,7 +14,9 @@ namespace {
 uint64_t possible_floor(const Situation& now, const pb::RegionEntry& entry) {
   size_t needed = now.facts.cluster.embedded() ? 1 : 2;
   auto log = now.log(entry.region());
-  if (!log || static_cast<size_t>(entry.replicas_size()) < needed) return entry.floor();
+  // A second replica that is there for a move only would take its checkpoint away with it.
+  const size_t lasting = std::min<size_t>(now.facts.wishes.replicas(), entry.replicas_size());
+  if (!log || lasting < needed) return entry.floor();
   uint64_t floor = TM_MUTATION("trim by checkpoint only") ? UINT64_MAX : log->committed_floor;
   for (const auto& replica : entry.replicas()) {
     if (TM_MUTATION("trim with an absent standby") && !now.is_node_alive(replica.node())) continue;

@@ -66,7 +66,9 @@ void ViewManagerCore::pump(std::vector<Outgoing>& out) {
 
 size_t ViewManagerCore::input_bytes() const {
   size_t out = 0;
-  for (const auto& queue : queues_) out += queue->received - queue->released;
+  for (const auto& queue : queues_) {
+    if (!queue->reopening) out += queue->received - queue->released;  // Else all of it was let go.
+  }
   return out;
 }
 

@@ -238,7 +238,9 @@ void RegionQueues::activate() {
       LaneView view{state_.ring_at(lane, committed), state_.ring()};
       MemberIndex target = feed ? active_at(rings_, lane, view, alive) : MemberIndex{0};
       if (must_move(lane, at, target, feed, committed)) {
-        feeds_[at.feed].feed->close_lanes({lane, ShardId{lane.value + 1}}, StreamFeed::Tell::Yes);
+        // A lane that nobody had is in no feed; the one that it was in last may be dropped by now.
+        if (at.member != 0)
+          feeds_[at.feed].feed->close_lanes({lane, ShardId{lane.value + 1}}, StreamFeed::Tell::Yes);
         if (target == 0) stand_still(lane);
         const bool returns = at.member == target && !at.stopped;
         if (target != 0 && !returns && at.still_since) note_pause(lane, at);
