@@ -45,7 +45,7 @@ struct Registration::State : std::enable_shared_from_this<State> {
 
   void on_created(std::optional<CoordinationError> error) {
     if (!error || *error == CoordinationError::NodeExists) return look();
-    if (*error == CoordinationError::SessionExpired) return;  // on_session() begins anew.
+    // Also of an expired session: the next one may have come while this was under way.
     if (*error != CoordinationError::NoNode) return create_later();
     ensure_folders(coordination, [weak = weak_from_this()](auto) {
       if (auto self = weak.lock()) self->create_later();

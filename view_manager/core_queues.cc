@@ -49,6 +49,7 @@ Outgoing credit_message(const SourceQueue& queue) {
   credit.set_region(queue.name().region.value);
   credit.set_epoch(queue.name().epoch);
   credit.set_bytes(queue.granted);
+  credit.set_incarnation(queue.name().incarnation);
   return to_opener(queue, std::move(message));
 }
 

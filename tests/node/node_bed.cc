@@ -52,6 +52,7 @@ void PlainViewManager::on_open(const Address& from, const pb::QueueOpen& open) {
   auto reply = std::make_shared<pb::Message>();
   reply->mutable_queue_credit()->set_region(open.region());
   reply->mutable_queue_credit()->set_epoch(open.epoch());
+  reply->mutable_queue_credit()->set_incarnation(open.incarnation());
   reply->mutable_queue_credit()->set_bytes(credit);
   transport_->send(from, std::move(reply));
 }

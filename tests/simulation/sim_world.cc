@@ -24,7 +24,12 @@ struct SimProcess::Life {
         scheduler(loop),
         transport(world.network.connect(Address{name}, scheduler)),
         coordination(world.coordination, scheduler, world.random.fork()),
-        logs(world.logs.connect(scheduler)) {}
+        logs(world.logs.connect(scheduler)) {
+    // As server/ does: a role that has not come to registering itself needs a session, too.
+    coordination.on_session([this](SessionState state) {
+      if (state == SessionState::Expired) coordination.new_session();
+    });
+  }
 
   Random random;
   ProcessScheduler& scheduler;

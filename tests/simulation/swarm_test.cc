@@ -11,9 +11,11 @@
 namespace tidemark {
 namespace {
 
+constexpr uint64_t kSeedsOfMedian = 20;
+
 uint64_t seeds() {
   const char* text = std::getenv("TIDEMARK_SWARM_SEEDS");
-  return text ? std::strtoull(text, nullptr, 10) : 10;
+  return text ? std::strtoull(text, nullptr, 10) : kSeedsOfMedian;
 }
 
 TEST(Swarm, EveryPropertyHoldsAndEachSeedEndsTheSameTwice) {
@@ -30,9 +32,11 @@ TEST(Swarm, EveryPropertyHoldsAndEachSeedEndsTheSameTwice) {
 }
 
 TEST(Swarm, TheMedianSeedHasWorkFaultsAndChanges) {
+  if (seeds() < kSeedsOfMedian)
+    GTEST_SKIP() << "NOT RUN: so few seeds as TIDEMARK_SWARM_SEEDS says have no median";
   std::vector<uint64_t> operations, faults, regions, managers;
   CampaignOptions options;
-  options.last_seed = std::min<uint64_t>(seeds(), 20);
+  options.last_seed = kSeedsOfMedian;
   run_campaign(options, [&](const SeedResult& result) {
     uint64_t region_changes = 0, manager_changes = 0;
     for (const auto& [name, count] : result.report.changes) {
