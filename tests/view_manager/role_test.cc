@@ -85,6 +85,7 @@ TEST_F(RoleTest, AQueueThatIsOpenedBeforeTheRingIsReadIsTakenOnceItIs) {
   auto open = std::make_shared<pb::Message>();
   open->mutable_queue_open()->set_region(7);
   open->mutable_queue_open()->set_epoch(1);
+  open->mutable_queue_open()->set_identity("vm");
   *open->mutable_queue_open()->mutable_shards() = to_pb(kShards.all());
   to_pb({{kShards.all(), {}}}, *open->mutable_queue_open()->mutable_lanes());
   node_->send({"vm:1"}, open);
