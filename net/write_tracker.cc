@@ -60,7 +60,7 @@ void WriteTracker::dispatch(uint64_t number) {
   if (it == writes_.end()) return;
   Write& write = it->second;
   const bool whole = write.atomicity == Atomicity::Whole;
-  if (whole && ended_by_regions(number)) return;
+  if (whole && (is_on_its_way(write) || ended_by_regions(number))) return;
   std::map<std::pair<RegionId, SessionKey>, Indexes> pieces;
   Indexes unplaced;
   bool all_ready = true;
@@ -85,6 +85,12 @@ void WriteTracker::dispatch(uint64_t number) {
   if (whole && !(all_ready && unplaced.empty())) pieces.clear();  // It is dispatched again when all are.
   if (!unplaced.empty()) send_piece(number, std::move(unplaced));
   for (auto& [where, indexes] : pieces) send_piece(number, std::move(indexes));
+}
+
+// Then it is dispatched again when what is under way comes back.
+bool WriteTracker::is_on_its_way(const Write& write) const {
+  return std::any_of(write.states.begin(), write.states.end(),
+                     [](const OperationState& state) { return state.assigned; });
 }
 
 // A write that is to be one request and lies in several regions, by now, is over.
@@ -145,11 +151,12 @@ MessagePtr WriteTracker::make_piece(uint64_t number, const Indexes& indexes, uin
   Write& write = writes_.at(number);
   const RegionPlace* place = directory_.find(shard_of(write, indexes[0]));
   if (!place) return nullptr;
-  bool together = std::all_of(indexes.begin(), indexes.end(), [&](size_t i) {
-    const OperationState& state = write.states[i];
-    return place->shards.contains(shard_of(write, i)) && state.session &&
-           state.session == write.states[indexes[0]].session;
-  });
+  const bool all_of_it = write.atomicity != Atomicity::Whole || indexes.size() == write.states.size();
+  bool together = all_of_it && std::all_of(indexes.begin(), indexes.end(), [&](size_t i) {
+                    const OperationState& state = write.states[i];
+                    return place->shards.contains(shard_of(write, i)) && state.session &&
+                           state.session == write.states[indexes[0]].session;
+                  });
   if (!together) {
     for (size_t i : indexes) write.states[i].assigned = false;
     requests_.drop(id);

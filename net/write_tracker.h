@@ -65,6 +65,7 @@ class WriteTracker {
 
   ShardId shard_of(const Write& write, size_t index) const;
   void dispatch(uint64_t number);
+  bool is_on_its_way(const Write& write) const;
   bool ended_by_regions(uint64_t number);
   void unite_sessions(uint64_t number);
   bool may_be_done(const Write& write) const;

@@ -297,6 +297,31 @@ TEST_F(ClientTest, AWholeWriteIsNotCutInTwoWhenItsRegionIsSplit) {
   EXPECT_EQ(outcome.error().code, ClientError::OutcomeUnknown);
 }
 
+// A session that another write asked for makes all writes look again, also one whose answer is under way.
+TEST_F(ClientTest, AWholeWriteOnItsWayIsLeftAloneWhenItsRegionIsSplit) {
+  WriteBatch warm, whole, other;
+  add_put(warm, 1, "a", "0");
+  ASSERT_TRUE(write(std::move(warm)).ok());
+  network.cut(Address{"server"}, Address{"client"});
+  for (uint32_t shard : {1u, 5u}) add_put(whole, shard, "b", "1");
+  std::optional<Result<WriteOutcome, ClientFailure>> outcome;
+  client->write(std::move(whole), CatalogVersion{1}, Atomicity::Whole,
+                [&](Result<WriteOutcome, ClientFailure> got) { outcome = std::move(got); });
+  ASSERT_TRUE(world.run_while_not([&] { return regions.writes == 2; }));
+  network.heal_all();
+  set_regions({{0, 4}, {4, 8}, {8, 16}});
+  add_put(other, 9, "c", "1");
+  EXPECT_TRUE(write(std::move(other)).ok());
+  ASSERT_TRUE(world.run_while_not([&] { return outcome.has_value(); }));
+  ASSERT_FALSE(outcome->ok());
+  EXPECT_EQ(outcome->error().code, ClientError::OutcomeUnknown);
+  // Nothing of it is left that would be sent again.
+  bool over = false;
+  process.post_after(options.deadline, [&] { over = true; });
+  EXPECT_TRUE(world.run_while_not([&] { return over; }));
+  EXPECT_EQ(regions.writes, 3u);
+}
+
 TEST_F(ClientTest, AWholeWriteOverMergedRegionsIsOneRequest) {
   WriteBatch warm, batch;
   for (uint32_t shard : {1u, 9u}) add_put(warm, shard, "a", "0");
