@@ -370,6 +370,8 @@ void ZooKeeperCoordination::multi(std::vector<CoordinationOp> ops, Done<std::vec
   call->prepare(impl_->acl());
   auto start = [&](zhandle_t* handle, Completion* completion) -> int {
     if (!acceptable) return ZBADARGUMENTS;
+    // On a handle that is of no use any more, zoo_amulti() frees paths that are ours if there are several.
+    if (is_unrecoverable(handle) != ZOK) return ZINVALIDSTATE;
     return zoo_amulti(handle, static_cast<int>(call->ops.size()), call->raw.data(), call->results.data(),
                       &on_nothing, completion);
   };

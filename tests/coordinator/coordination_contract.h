@@ -108,6 +108,11 @@ TEST_P(CoordinationContract, AnExpiredSessionLearnsItAndBeginsAnew) {
   EXPECT_TRUE(bed->wait([states] { return !states->empty() && states->back() == SessionState::Expired; }));
   EXPECT_TRUE(called(1));  // The session was lost, and its watches with it.
   EXPECT_EQ(bed->get(a, "/x").error(), CoordinationError::SessionExpired);
+  const std::string path = "/a-path-that-no-string-keeps-within-itself-", data = "of no use";
+  EXPECT_EQ(bed->multi(a, {create_op(path + "1", data), create_op(path + "2", data), set_op(path + "3", data),
+                           set_op(path + "4", data), check_op(path + "5", 0), check_op(path + "6", 0)})
+                .error(),
+            CoordinationError::SessionExpired);
   EXPECT_FALSE(bed->exists(b, "/alive").value());
   bed->run([&] { a.new_session(); });
   EXPECT_TRUE(bed->wait([states] { return states->back() == SessionState::Connected; }));
