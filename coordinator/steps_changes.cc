@@ -217,24 +217,18 @@ bool all_views_begun(const pb::Catalog& catalog) {
   });
 }
 
-// Every replica of the region, or of all regions that it became, has its own checkpoint.
-bool has_own_checkpoints(const Situation& now, const pb::RegionEntry& entry) {
-  if (now.checkpoints(entry) == static_cast<size_t>(entry.replicas_size())) return true;
-  if (!entry.sealed()) return false;
-  auto children = now.children_of(entry.region());
-  return !children.empty() && std::all_of(children.begin(), children.end(), [&](const auto* child) {
-    return has_own_checkpoints(now, *child);
-  });
-}
-
-// Every lane of the region has committed into its generation.
-bool has_passed_parents(const Situation& now, const pb::RegionEntry& entry) {
+// The region needs its parents no more: it is in the checkpoints of all its replicas, two at least, and every
+// lane has committed into its generation. Of a sealed one, this is asked of what it became.
+bool needs_no_parents(const Situation& now, const pb::RegionEntry& entry) {
+  if (entry.sealed()) {
+    auto children = now.children_of(entry.region());
+    return std::all_of(children.begin(), children.end(),
+                       [&](const auto* child) { return needs_no_parents(now, *child); });
+  }
+  const auto replicas = static_cast<size_t>(entry.replicas_size());
   auto log = now.log(entry.region());
-  if ((log && log->committed_past_seal) || TM_MUTATION("parent deleted early")) return true;
-  auto children = now.children_of(entry.region());
-  return entry.sealed() && !children.empty() &&
-         std::all_of(children.begin(), children.end(),
-                     [&](const auto* child) { return has_passed_parents(now, *child); });
+  return (replicas > 1 || now.facts.cluster.embedded()) && now.checkpoints(entry) == replicas &&
+         ((log && log->committed_past_seal) || TM_MUTATION("parent deleted early"));
 }
 
 }  // namespace
@@ -292,13 +286,7 @@ MaybeStep advance_change(const Situation& now) {
 
 MaybeStep delete_parent(const Situation& now) {
   for (const auto& entry : now.facts.map.regions()) {
-    auto children = now.children_of(entry.region());
-    if (!entry.sealed() || children.empty()) continue;
-    bool done = std::all_of(children.begin(), children.end(), [&](const auto* child) {
-      bool two = child->replicas_size() > 1 || now.facts.cluster.embedded();
-      return two && has_own_checkpoints(now, *child) && has_passed_parents(now, *child);
-    });
-    if (!done) continue;
+    if (!entry.sealed() || !needs_no_parents(now, entry)) continue;
     Step step = begin_step(now, StepKind::DeleteParent, "region " + std::to_string(entry.region()));
     raise_map_version(step);
     auto* regions = step.after.map.mutable_regions();

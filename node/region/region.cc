@@ -152,6 +152,7 @@ pb::RegionStatus Region::status() const {
   for (TableId view : durable_.backfilling()) out.add_backfilling(view.value);
   out.set_parts(durable_.parts().size());
   out.set_committed_floor(durable_.committed_floor().value);
+  out.set_committed_past_seal(durable_.committed_past_parents());
   return out;
 }
 

@@ -34,6 +34,7 @@ struct ClusterShown {
   std::vector<std::string> running;
 
   std::vector<RegionShown> live_regions() const;  // Not sealed.
+  bool all_live() const { return live_regions().size() == regions.size(); }
   bool all_served() const;
 };
 

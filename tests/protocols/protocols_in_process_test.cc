@@ -55,6 +55,7 @@ TEST_P(ProtocolsInProcess, MoveSplitAndMergeRegions) {
   const auto split = regions();
   ask({"merge-regions", std::to_string(split[0].id), std::to_string(split[1].id)});
   ask({"discard-logs"});
+  servers::wait_until("the old ones are deleted", [&] { return up_.status().all_live(); });
 }
 
 // With all the others: there is one process.

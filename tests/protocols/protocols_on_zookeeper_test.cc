@@ -171,6 +171,7 @@ TYPED_TEST(ProtocolsOnZooKeeper, SplitAndMergeRegions) {
   EXPECT_EQ(split.size(), before + 1);
   this->ask({"merge-regions", std::to_string(split[0].id), std::to_string(split[1].id)});
   EXPECT_EQ(this->regions().size(), before);
+  servers::wait_until("the old ones are deleted", [&] { return this->cluster->status().all_live(); });
 }
 
 TYPED_TEST(ProtocolsOnZooKeeper, DiscardLogs) {

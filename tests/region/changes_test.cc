@@ -190,6 +190,7 @@ TEST_F(Changes, ChildrenOfASplitKeepPositionsEntriesAndCommittedPositions) {
     EXPECT_EQ(child.state().parts().all()[0].shards, is_low ? shards(0, 8) : shards(8, 16));
     EXPECT_EQ(child.state().committed().at(ShardId{0}), is_low ? committed : Position{});
     EXPECT_FALSE(child.state().committed_past_parents());
+    EXPECT_FALSE(child.region().status().committed_past_seal());
     EXPECT_EQ(child.state().ring(), RingVersion{1});
     EXPECT_EQ(child.state().last_change(), pos(2, 0));
     start(child);
@@ -209,6 +210,7 @@ TEST_F(Changes, ChildrenOfASplitKeepPositionsEntriesAndCommittedPositions) {
     child.settle();
     EXPECT_EQ(child.verdict(batch), pb::EffectAnswer::APPLIED);
     EXPECT_TRUE(child.state().committed_past_parents());
+    EXPECT_TRUE(child.region().status().committed_past_seal());
     EXPECT_EQ(child.state().ring_acknowledged(), RingVersion{1});
   }
 }

@@ -294,4 +294,15 @@ std::string Operator::unfinished() const {
   return "";
 }
 
+std::string Operator::left_over() const {
+  bool all_twice = true;
+  for (const auto& region : map_.regions())
+    all_twice = all_twice && (region.sealed() || region.replicas_size() > 1 || scenario_.embedded > 0);
+  for (const auto& region : map_.regions()) {
+    if (region.sealed() && all_twice)
+      return "region " + std::to_string(region.region()) + " is still there beside what it became";
+  }
+  return "";
+}
+
 }  // namespace tidemark::sim

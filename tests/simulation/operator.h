@@ -41,6 +41,8 @@ class Operator {
   const pb::RegionMap& map() const { return map_; }
   // Something is under way: an operation, a change of regions, a view that has not begun.
   std::string unfinished() const;
+  // What should be gone in the end: regions that were split or merged.
+  std::string left_over() const;
   // Accepted, by kind.
   const std::map<std::string, uint64_t>& counts() const { return counts_; }
 

@@ -130,7 +130,10 @@ class Run {
                   report_.findings,
                   trace_,
                   [this] { return workload_.in_flight(); },
-                  [this] { return operator_.unfinished(); }},
+                  [this] {
+                    const std::string unfinished = operator_.unfinished();
+                    return unfinished.empty() ? operator_.left_over() : unfinished;
+                  }},
         checkers_(make_checkers(evidence_)),
         workload_(evidence_, random_.fork(), workload_listener()),
         nemesis_(cluster_, scenario_, random_.fork(), trace_) {

@@ -13,6 +13,7 @@ namespace {
 pb::ClusterFact wanted_cluster(const SimClusterOptions& options) {
   pb::ClusterFact wanted;
   wanted.set_shards(options.shards.value);
+  wanted.set_embedded(options.coordinator.embedded);
   return wanted;
 }
 
