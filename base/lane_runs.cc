@@ -8,12 +8,6 @@ namespace tidemark {
 
 namespace {
 
-// The first run that ends after `lane`.
-std::vector<LaneRun>::const_iterator first_after(const std::vector<LaneRun>& runs, ShardId lane) {
-  return std::partition_point(runs.begin(), runs.end(),
-                              [lane](const LaneRun& run) { return run.lanes.end <= lane; });
-}
-
 void add_run(std::vector<LaneRun>& out, const LaneRun& run) {
   if (run.lanes.empty() || run.position == Position{}) return;
   if (!out.empty() && out.back().lanes.end == run.lanes.begin && out.back().position == run.position) {
@@ -25,15 +19,20 @@ void add_run(std::vector<LaneRun>& out, const LaneRun& run) {
 
 }  // namespace
 
+std::vector<LaneRun>::const_iterator LaneRuns::first_after(ShardId lane) const {
+  return std::partition_point(runs_.begin(), runs_.end(),
+                              [lane](const LaneRun& run) { return run.lanes.end <= lane; });
+}
+
 Position LaneRuns::at(ShardId lane) const {
-  auto it = first_after(runs_, lane);
+  auto it = first_after(lane);
   return it != runs_.end() && it->lanes.contains(lane) ? it->position : Position{};
 }
 
 void LaneRuns::set(ShardRange lanes, Position position) {
   if (lanes.empty()) return;
   // The common case on the hot path: exactly one run moves on.
-  auto hit = first_after(runs_, lanes.begin);
+  auto hit = first_after(lanes.begin);
   if (hit != runs_.end() && hit->lanes == lanes && position != Position{}) {
     auto at = runs_.begin() + (hit - runs_.begin());
     bool joins_before =
@@ -76,34 +75,29 @@ void LaneRuns::raise(const LaneRuns& other) {
 }
 
 bool LaneRuns::all_at(ShardRange lanes, Position position) const {
-  for (const LaneRun& run : cover(lanes)) {
-    if (run.position != position) return false;
-  }
-  return true;
+  return visit(lanes, [&](ShardRange, Position here) { return here == position; });
 }
 
 bool LaneRuns::all_reached(ShardRange lanes, Position position) const {
-  return lanes.empty() || lowest(lanes) >= position;
+  return visit(lanes, [&](ShardRange, Position here) { return here >= position; });
 }
 
 Position LaneRuns::lowest(ShardRange lanes) const {
   TM_ASSERT(!lanes.empty(), lanes);
-  auto covering = cover(lanes);
-  return std::min_element(covering.begin(), covering.end(),
-                          [](const LaneRun& a, const LaneRun& b) { return a.position < b.position; })
-      ->position;
+  Position out = at(lanes.begin);
+  visit(lanes, [&](ShardRange, Position here) {
+    out = std::min(out, here);
+    return true;
+  });
+  return out;
 }
 
 std::vector<LaneRun> LaneRuns::cover(ShardRange lanes) const {
   std::vector<LaneRun> out;
-  ShardId at = lanes.begin;
-  for (auto it = first_after(runs_, lanes.begin); it != runs_.end() && it->lanes.begin < lanes.end; ++it) {
-    ShardId from = std::max(it->lanes.begin, lanes.begin);
-    if (at < from) out.push_back({{at, from}, Position{}});
-    at = std::min(it->lanes.end, lanes.end);
-    out.push_back({{from, at}, it->position});
-  }
-  if (at < lanes.end) out.push_back({{at, lanes.end}, Position{}});
+  visit(lanes, [&](ShardRange covered, Position position) {
+    out.push_back({covered, position});
+    return true;
+  });
   return out;
 }
 

@@ -2,6 +2,7 @@
 // per view manager there are few runs, however many lanes. Lanes never mentioned are at the zero position.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "base/types.h"
@@ -30,13 +31,31 @@ class LaneRuns {
 
   // The runs that cover the range exactly, lanes at zero included, in order.
   std::vector<LaneRun> cover(ShardRange lanes) const;
+  // Calls fn(lanes, position) for each of them until it returns false; false if it did. Allocates nothing.
+  template <typename Fn>
+  bool visit(ShardRange lanes, Fn fn) const;
 
   // Runs that are not at zero, in order; neighbours differ.
   const std::vector<LaneRun>& runs() const { return runs_; }
   bool operator==(const LaneRuns&) const = default;
 
  private:
+  // The first run that ends after the lane.
+  std::vector<LaneRun>::const_iterator first_after(ShardId lane) const;
+
   std::vector<LaneRun> runs_;
 };
+
+template <typename Fn>
+bool LaneRuns::visit(ShardRange lanes, Fn fn) const {
+  ShardId at = lanes.begin;
+  for (auto run = first_after(lanes.begin); run != runs_.end() && run->lanes.begin < lanes.end; ++run) {
+    const ShardId from = std::max(run->lanes.begin, at);
+    if (at < from && !fn(ShardRange{at, from}, Position{})) return false;
+    at = std::min(run->lanes.end, lanes.end);
+    if (!fn(ShardRange{from, at}, run->position)) return false;
+  }
+  return at >= lanes.end || fn(ShardRange{at, lanes.end}, Position{});
+}
 
 }  // namespace tidemark

@@ -9,27 +9,6 @@
 
 namespace tidemark {
 
-namespace {
-
-// Calls visit(lanes, position) for the runs that cover `lanes`, those at zero included, in order, until it
-// returns false. Allocates nothing.
-template <typename Visit>
-bool visit_runs(const LaneRuns& positions, ShardRange lanes, Visit visit) {
-  const std::vector<LaneRun>& runs = positions.runs();
-  auto run = std::partition_point(runs.begin(), runs.end(),
-                                  [&](const LaneRun& r) { return r.lanes.end <= lanes.begin; });
-  ShardId at = lanes.begin;
-  for (; run != runs.end() && run->lanes.begin < lanes.end; ++run) {
-    ShardId from = std::max(run->lanes.begin, at);
-    if (at < from && !visit(ShardRange{at, from}, Position{})) return false;
-    at = std::min(run->lanes.end, lanes.end);
-    if (!visit(ShardRange{from, at}, run->position)) return false;
-  }
-  return at >= lanes.end || visit(ShardRange{at, lanes.end}, Position{});
-}
-
-}  // namespace
-
 Admission Parts::admit(ShardRange range, const std::vector<LaneMove>& lanes) const {
   auto part = std::find_if(parts_.begin(), parts_.end(), [&](const RegionPart& p) {
     return p.shards == range || (TM_MUTATION("batch without a range") && p.shards.contains(range.begin));
@@ -43,7 +22,7 @@ Admission Parts::admit(ShardRange range, const std::vector<LaneMove>& lanes) con
   bool any_at_prev = false;
   bool overlaps = true;
   for (const LaneMove& move : lanes) {
-    visit_runs(part->applied, move.lanes, [&](ShardRange, Position applied) {
+    part->applied.visit(move.lanes, [&](ShardRange, Position applied) {
       Position here = TM_MUTATION("no floor") ? applied : std::max(applied, move.floor);
       any_at_prev = any_at_prev || here == move.prev;
       overlaps = overlaps && here >= move.prev && here < move.to;
@@ -85,7 +64,7 @@ bool Parts::all_reached(ShardRange lanes, Position position) const {
 
 bool Parts::raises(ShardRange lanes, Position floor) const {
   return std::any_of(parts_.begin(), parts_.end(), [&](const RegionPart& part) {
-    return !visit_runs(part.applied, lanes, [&](ShardRange, Position applied) { return applied >= floor; });
+    return !part.applied.visit(lanes, [&](ShardRange, Position applied) { return applied >= floor; });
   });
 }
 
