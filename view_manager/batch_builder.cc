@@ -44,8 +44,8 @@ BatchBuilder::Taken BatchBuilder::take(Destination& destination, SourceQueue& qu
       for (const StoredEffect* effect : unsent_) entry_bytes += effect->size;
       const bool alone = effects_ == 0;
       const bool fits = bytes_ + entry_bytes <= limits_.batch_bytes_max &&
-                        effects_ + unsent_.size() <= limits_.batch_effects_max;
-      if (alone && (!fits || (destination.single && unsent_.size() > 1))) {
+                        effects_ + unsent_.size() <= effects_max(destination);
+      if (alone && !fits) {
         take_inside(destination, queue, entry);
         return Taken::Full;
       }
@@ -56,10 +56,8 @@ BatchBuilder::Taken BatchBuilder::take(Destination& destination, SourceQueue& qu
       for (const StoredEffect* effect : unsent_) add_effect(entry, *effect);
       catalog_version_ = std::max(catalog_version_, entry.catalog_version);
       last = &entry;
-      if (destination.single) taken = Taken::Full;
     }
     from = Offset{entry.offset().value + 1};
-    if (taken == Taken::Full) break;
   }
   if (last == nullptr) return taken;
   add_moves(destination, queue, queue.shards(), last->end());
@@ -71,9 +69,8 @@ void BatchBuilder::take_inside(const Destination& destination, const SourceQueue
   std::sort(unsent_.begin(), unsent_.end(), [](const StoredEffect* a, const StoredEffect* b) {
     return std::pair(a->lane, a->step) < std::pair(b->lane, b->step);
   });
-  const size_t effects_max = destination.single ? 1 : limits_.batch_effects_max;
   size_t count = 0;
-  while (count < unsent_.size() && count < effects_max &&
+  while (count < unsent_.size() && count < effects_max(destination) &&
          (count == 0 || bytes_ + unsent_[count]->size <= limits_.batch_bytes_max)) {
     add_effect(entry, *unsent_[count++]);
   }

@@ -5,6 +5,7 @@
 // after the other, and only the last may end between two of its effects.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -43,6 +44,9 @@ class BatchBuilder {
   };
   enum class Taken : uint8_t { Nothing, Some, Full };
 
+  size_t effects_max(const Destination& destination) const {
+    return std::min(destination.effects_max, limits_.batch_effects_max);
+  }
   Taken take(Destination& destination, SourceQueue& queue);
   void take_inside(const Destination& destination, const SourceQueue& queue, EffectEntry& entry);
   void collect_unsent(const Destination& destination, EffectEntry& entry, Position sent_highest);

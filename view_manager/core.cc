@@ -111,7 +111,8 @@ std::string ViewManagerCore::describe() const {
   for (const Destination& destination : destinations_.all()) {
     out << "destination " << destination.shards << " in flight " << destination.in_flight.size()
         << (destination.asking ? " asking" : "") << (destination.parked ? " parked" : "")
-        << (destination.single ? " single" : "") << (destination.dirty ? " dirty" : "") << '\n';
+        << (destination.effects_max < limits_.batch_effects_max ? " slow" : "")
+        << (destination.dirty ? " dirty" : "") << '\n';
   }
   return out.str();
 }

@@ -27,7 +27,7 @@ void ViewManagerCore::send_all(std::vector<Outgoing>& out) {
       destination.in_flight.push_back({next_request_++, now_});
       ++counts_.batches;
       out.push_back({std::nullopt, destination.shards.begin, std::move(message)});
-      if (destination.single) break;
+      if (destination.effects_max < limits_.batch_effects_max) break;
     }
   }
 }
@@ -85,7 +85,7 @@ void ViewManagerCore::on(uint64_t request, const pb::EffectAnswer& answer) {
       ++counts_.busy;
       if (is_fresh(request, part)) {
         hold(part, request, limits_.busy_delay);
-        destinations_.for_overlapping(part, [](Destination& destination) { destination.single = true; });
+        destinations_.for_overlapping(part, [](Destination& destination) { destination.effects_max = 1; });
       }
       return;
     case pb::EffectAnswer::CATALOG_BEHIND:
@@ -124,7 +124,7 @@ void ViewManagerCore::answered(uint64_t request, ShardRange shards) {
     size_t before = destination.in_flight.size();
     std::erase_if(destination.in_flight, [&](const auto& batch) { return batch.request == request; });
     if (destination.in_flight.size() == before) return;
-    destination.single = false;
+    if (destination.effects_max < limits_.batch_effects_max) destination.effects_max *= 2;
     destination.heard(now_);
   });
 }

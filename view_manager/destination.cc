@@ -84,7 +84,7 @@ void Destinations::learn(const std::vector<Part>& parts, uint64_t next_request) 
       const Destination& old = of(part.shards.begin);
       // What was told later than this answer was sent still holds.
       if (old.shards.contains(part.shards)) now.acked.raise(old.acked);
-      now.single = old.single;
+      now.effects_max = old.effects_max;
       now.asking = false;
       now.rewind(next_request);
       out.push_back(std::move(now));

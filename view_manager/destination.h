@@ -27,8 +27,9 @@ struct Destination {
   Micros asked_at{};   // Last, after a silence.
   // Input for it is let go, since it was silent while memory was short.
   bool parked = false;
-  // After "busy": one effect at a time, until one was applied.
-  bool single = false;
+  // In one batch: a single one after "busy", then twice as many with each batch that was applied. While it is
+  // less than a batch may have, only one batch is under way.
+  uint32_t effects_max = UINT32_MAX;
   Micros hold_until{};  // Busy, or behind with the catalog.
 
   struct InFlight {
