@@ -19,8 +19,11 @@ std::string end_of(const std::string& text) {
 
 }  // namespace
 
-Nemesis::Nemesis(FaultWorld world, Probe& probe)
-    : world_(std::move(world)), probe_(probe), faults_(make_faults(world_)) {}
+Nemesis::Nemesis(FaultWorld world, Probe& probe, const std::string& only)
+    : world_(std::move(world)), probe_(probe), faults_(make_faults(world_)) {
+  std::erase_if(faults_, [&](const Fault& fault) { return fault.kind.find(only) == std::string::npos; });
+  if (faults_.empty()) throw servers::ServerError("no kind of fault has \"" + only + "\" in its name");
+}
 
 void Nemesis::run(std::chrono::seconds duration) {
   try {
@@ -58,7 +61,6 @@ void Nemesis::strike(const Fault& fault) {
   hold();
   repair(struck);
   const auto repaired = Clock::now();
-  revive();
   await_recovery(struck, repaired);
 }
 
@@ -75,6 +77,7 @@ void Nemesis::inject_another(Target but_not, std::vector<Struck>& struck) {
   std::vector<const Fault*> others;
   for (const Fault& fault : faults_)
     if (fault.target != but_not) others.push_back(&fault);
+  if (others.empty()) return;
   inject(*others[world_.random.below(others.size())], struck);
 }
 
@@ -92,7 +95,11 @@ void Nemesis::repair(std::vector<Struck>& struck) {
 
 void Nemesis::await_recovery(const std::vector<Struck>& struck, Clock::time_point repaired) {
   servers::wait_until(
-      "every row can be written again", [&] { return probe_.all_written_since(repaired); },
+      "every row can be written again",
+      [&] {
+        revive();
+        return probe_.all_written_since(repaired);
+      },
       kRecoveryDeadline);
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - repaired);
   const auto waited = probe_.take_longest_wait();

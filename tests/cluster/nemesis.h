@@ -22,7 +22,8 @@ struct FaultReport {
 class Nemesis {
  public:
   // REQUIRES: both outlive it; the probe runs.
-  Nemesis(FaultWorld world, Probe& probe);
+  // `only`: of the kinds that have it in their name.
+  Nemesis(FaultWorld world, Probe& probe, const std::string& only);
 
   // Every kind once, in a random order; then random ones until the time is over. Says what it does. Throws
   // ServerError if the cluster does not come back.
@@ -52,7 +53,7 @@ class Nemesis {
 
   FaultWorld world_;
   Probe& probe_;
-  const std::vector<Fault> faults_;
+  std::vector<Fault> faults_;
   std::map<std::string, FaultReport> report_;
   Findings findings_;
   const Clock::time_point began_ = Clock::now();

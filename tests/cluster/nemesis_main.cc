@@ -15,6 +15,7 @@ constexpr size_t kDiskMegabytes = 256;
 struct Flags {
   uint64_t seed = 1;
   uint64_t minutes = 0;
+  std::string only;
   uint64_t writers = 1;
   uint64_t pause_millis = 20;
 };
@@ -76,7 +77,7 @@ TEST(Nemesis, NothingIsLostDoubledOrReorderedAndEveryViewConverges) {
                    .random = random,
                    .disk = disk ? &*disk : nullptr,
                    .disk_node = disk ? third.name() : ""},
-                  probe);
+                  probe, flags.only);
   nemesis.run(std::chrono::minutes(flags.minutes));
   probe.stop();
   print_report(nemesis, cluster);
@@ -93,6 +94,7 @@ int main(int argc, char** argv) {
   CLI::App app("Torments a cluster and checks that nothing is lost.", "nemesis");
   app.add_option("--seed", flags.seed, "decides which faults, and when");
   app.add_option("--minutes", flags.minutes, "how long; at least every kind of fault once");
+  app.add_option("--only", flags.only, "only kinds of faults with this in their name, as in \"pause\"");
   app.add_option("--writers", flags.writers, "per workload");
   app.add_option("--pause", flags.pause_millis, "milliseconds between the writes of one writer");
   CLI11_PARSE(app, argc, argv);

@@ -135,7 +135,7 @@ void draw_work(Draw& draw, Scenario& s) {
   s.groups = draw.scale(2, 12);
   s.batch_rows = draw.one_of({1, 2, 4, 8});
   // A write meets that many partners in a join: more of them cost minutes and find no more.
-  constexpr double kPartnersMax = 10;
+  constexpr double kPartnersMax = 5;
   s.keys = std::max(8.0, std::min(s.keys, std::round(kPartnersMax * s.groups / s.batch_rows)));
   s.pace_micros = draw.scale(1'500, 8'000);
   s.deletes = draw.one_of({0.05, 0.2, 0.4});
