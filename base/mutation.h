@@ -1,5 +1,6 @@
 // Deliberate bugs, for proof that the simulation finds them. In a build with TIDEMARK_MUTATIONS one of them
-// can be switched on by name; in any other build TM_MUTATION is the constant false and costs nothing.
+// can be switched on by name, in programs without a flag for it by TIDEMARK_MUTATION in the environment; in
+// any other build TM_MUTATION is the constant false and costs nothing.
 #pragma once
 
 #ifdef TIDEMARK_MUTATIONS

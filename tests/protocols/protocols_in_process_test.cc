@@ -1,6 +1,7 @@
 // The same protocols in one process, on the coordination within it and on files.
 #include "tests/cluster/crash_test.h"
 #include "tests/cluster/embedded_process.h"
+#include "tests/protocols/process_update.h"
 
 namespace tidemark::crash {
 namespace {
@@ -31,31 +32,69 @@ class ProtocolsInProcess : public testing::TestWithParam<const char*> {
     return out;
   }
 
+  // None runs a change, and that many have shards.
+  size_t working_view_managers() {
+    const ClusterShown now = up_.status();
+    if (!now.running.empty()) return 0;
+    return static_cast<size_t>(std::count_if(now.view_managers.begin(), now.view_managers.end(),
+                                             [](const auto& one) { return one.alive && one.holds > 0; }));
+  }
+
   EmbeddedProcess up_;
   std::unique_ptr<Load> load_;
 };
 
-TEST_P(ProtocolsInProcess, AddRemoveAndCrashViewManagers) {
-  ask({"add-vm", "vm3"});
-  ask({"kill-vm", "vm1"});  // The launcher starts it again.
-  ask({"remove-vm", "vm2"});
-  ask({"kill-vm", "vm3"});
-  servers::wait_until("all that are wanted are there", [&] {
-    const ClusterShown now = up_.status();
-    size_t working = 0;
-    for (const MemberShown& one : now.view_managers) working += one.alive && one.holds > 0;
-    return now.running.empty() && working == 2;
-  });
+// Elected anew by whoever starts: there is one process.
+TEST_P(ProtocolsInProcess, ElectCoordinator) {
+  up_.process().kill();
+  up_.process().start();
+  servers::wait_until("one is elected", [&] { return !up_.status().coordinator.empty(); });
 }
 
-TEST_P(ProtocolsInProcess, MoveSplitAndMergeRegions) {
+TEST_P(ProtocolsInProcess, ProcessUpdate) {
+  SqlClient client(up_.gateways(), 1);
+  process_update(client);
+}
+
+// With it goes SendMarker: its end means that every marker was acknowledged.
+TEST_P(ProtocolsInProcess, AddViewManager) {
+  ask({"add-vm", "vm3"});
+  EXPECT_EQ(working_view_managers(), 3u);
+}
+
+TEST_P(ProtocolsInProcess, RemoveViewManager) {
+  ask({"remove-vm", "vm2"});
+  EXPECT_EQ(working_view_managers(), 1u);
+}
+
+TEST_P(ProtocolsInProcess, CrashViewManagerThatTheLauncherStartsAgain) {
+  ask({"kill-vm", "vm1"});
+  servers::wait_until("it is back", [&] { return working_view_managers() == 2; });
+}
+
+TEST_P(ProtocolsInProcess, CrashViewManagerThatIsNotWantedAnyMore) {
+  ask({"add-vm", "vm3"});
+  ask({"remove-vm", "vm2"});
+  ask({"kill-vm", "vm3"});
+  servers::wait_until("all that are wanted are there", [&] { return working_view_managers() == 2; });
+}
+
+TEST_P(ProtocolsInProcess, MoveRegion) {
   const RegionShown first = regions().front();
-  ask({"move-region", std::to_string(first.id), first.owner == "node1" ? "node2" : "node1"});
-  ask({"split-region", std::to_string(first.id)});
+  const std::string to = first.owner == "node1" ? "node2" : "node1";
+  ask({"move-region", std::to_string(first.id), to});
+  EXPECT_EQ(regions().front().owner, to);
+}
+
+TEST_P(ProtocolsInProcess, SplitAndMergeRegions) {
+  ask({"split-region", std::to_string(regions().front().id)});
   const auto split = regions();
   ask({"merge-regions", std::to_string(split[0].id), std::to_string(split[1].id)});
-  ask({"discard-logs"});
   servers::wait_until("the old ones are deleted", [&] { return up_.status().all_live(); });
+}
+
+TEST_P(ProtocolsInProcess, DiscardLogs) {
+  ask({"discard-logs"});
 }
 
 // With all the others: there is one process.

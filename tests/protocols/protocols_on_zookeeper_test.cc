@@ -2,6 +2,7 @@
 // tables and views are verified at the end of each; once per activation policy.
 #include "tests/cluster/crash_test.h"
 #include "tests/cluster/tidemark_cluster.h"
+#include "tests/protocols/process_update.h"
 
 namespace tidemark::crash {
 namespace {
@@ -102,10 +103,20 @@ TYPED_TEST(ProtocolsOnZooKeeper, ElectCoordinator) {
   this->cluster->member(old).process().start();
 }
 
-// With it goes SendMarker: a ring is in force when every marker is acknowledged.
-TYPED_TEST(ProtocolsOnZooKeeper, AddAndRemoveViewManager) {
+TYPED_TEST(ProtocolsOnZooKeeper, ProcessUpdate) {
+  SqlClient client(this->cluster->gateways(), 1);
+  process_update(client);
+}
+
+// With it goes SendMarker: its end means that every marker was acknowledged.
+TYPED_TEST(ProtocolsOnZooKeeper, AddViewManager) {
   const std::string added = this->add_view_manager();
   this->ask({"add-vm", added});
+  EXPECT_TRUE(this->knows(this->cluster->status().view_managers, added));
+}
+
+TYPED_TEST(ProtocolsOnZooKeeper, RemoveViewManager) {
+  const std::string added = this->add_view_manager();
   this->ask({"remove-vm", added});
   EXPECT_FALSE(this->knows(this->cluster->status().view_managers, added));
   this->cluster->forget(this->cluster->member(added));
