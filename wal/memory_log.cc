@@ -6,6 +6,7 @@
 
 #include "base/mutation.h"
 #include "wal/loop_callbacks.h"
+#include "wal/record.h"
 #include "wal/stream_name.h"
 
 namespace tidemark {
@@ -19,6 +20,11 @@ LogFailure store_is_gone() {
 }
 LogFailure unknown_outcome(const char* why) {
   return {LogError::OutcomeUnknown, why};
+}
+
+bool is_fence(std::string_view record) {
+  const auto header = decode_record_header(record);
+  return header.ok() && header->kind == RecordKind::Fence;
 }
 
 struct MemoryStream {
@@ -87,7 +93,7 @@ class MemoryLogs::Impl : public std::enable_shared_from_this<MemoryLogs::Impl> {
     return true;
   }
   Micros delay(Micros most) { return Micros{random_.between(0, most.value)}; }
-  Fate draw_fate();
+  Fate draw_fate(const std::string& bytes);
   void land(StreamId id, std::string bytes, const Fate& fate, const Report& report);
   Offset put(StreamId id, MemoryStream& stream, std::string bytes);
   void make_durable(StreamId id, MemoryStream& stream, Offset end);
@@ -116,13 +122,14 @@ void MemoryLogs::Impl::later(Micros after, std::function<void()> task) {
   });
 }
 
-MemoryLogs::Impl::Fate MemoryLogs::Impl::draw_fate() {
+MemoryLogs::Impl::Fate MemoryLogs::Impl::draw_fate(const std::string& bytes) {
   Fate fate;
   fate.outcome = [](Offset first, Offset) { return first; };
   auto unknown = [](const char* why) { return [why](Offset, Offset) { return unknown_outcome(why); }; };
   if (happens(faults_.unknown, counters_.unknown)) fate.outcome = unknown("no answer came");
   if (kind_ == MemoryLogKind::Disk) return fate;
-  if (happens(faults_.late, counters_.late)) {
+  if (happens(faults_.late, counters_.late) ||
+      (faults_.late_fence > 0 && is_fence(bytes) && happens(faults_.late_fence, counters_.late))) {
     fate.late = Micros{1 + delay(faults_.late_delay_max).value};
     fate.outcome = unknown("the connection broke");
   } else if (happens(faults_.lost, counters_.lost)) {
@@ -149,8 +156,9 @@ void MemoryLogs::Impl::append(StreamId id, uint64_t process, std::string bytes, 
   }
   Micros& lands_at = stream->lands_at[process];
   lands_at = std::max(lands_at, Micros{world_.now().value + delay(faults_.append_delay_max).value});
+  const Fate fate = draw_fate(bytes);
   later(Micros{lands_at.value - world_.now().value},
-        [this, id, bytes = std::move(bytes), fate = draw_fate(), report] { land(id, bytes, fate, report); });
+        [this, id, bytes = std::move(bytes), fate, report] { land(id, bytes, fate, report); });
 }
 
 void MemoryLogs::Impl::land(StreamId id, std::string bytes, const Fate& fate, const Report& report) {

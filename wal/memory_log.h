@@ -20,6 +20,7 @@ enum class MemoryLogKind : uint8_t {
 // Probabilities per append, except where said otherwise. All zero: a faultless store.
 struct MemoryLogFaults {
   double late = 0;                // Kafka: reported unknown, lands much later: after a fence, if one comes.
+  double late_fence = 0;          // Kafka: the same, of a fence, beside that.
   double unknown = 0;             // Lands, but its outcome is reported unknown.
   double no_offset = 0;           // Kafka: lands, acknowledged without an offset.
   double duplicate = 0;           // Kafka: a second copy lands a little later.

@@ -67,6 +67,10 @@ void Nemesis::end_process(SimProcess& process) {
   ++counts_["crash"];
   trace_.say("fault:", process.name(), "crashes");
   cluster_.crash(process);
+  if (!random_.chance(scenario_.lose_disk) || !cluster_.can_spare_disk(process)) return;
+  ++counts_["disk lost"];
+  trace_.say("fault:", process.name(), "has lost its disk");
+  cluster_.lose_disk(process);
 }
 
 void Nemesis::partition() {

@@ -28,6 +28,7 @@ SimFaults faults_of(const Scenario& s) {
   faults.network.delay_max = micros(s.delay_micros);
   faults.network.slow_delay_max = micros(s.slow_delay_micros);
   faults.logs.late = s.late;
+  faults.logs.late_fence = s.late_fence;
   faults.logs.unknown = s.unknown;
   faults.logs.no_offset = s.no_offset;
   faults.logs.duplicate = s.duplicate;

@@ -25,6 +25,7 @@ constexpr Knob kKnobs[] = {
     KNOB(loss, 0),
     KNOB(slow, 0),
     KNOB(late, 0),
+    KNOB(late_fence, 0),
     KNOB(unknown, 0),
     KNOB(no_offset, 0),
     KNOB(duplicate, 0),
@@ -159,7 +160,7 @@ void draw_tunables(Draw& draw, Scenario& s) {
   s.join_page_matches_max = draw.one_of({1, 2, 3, 10, 1'000});
   s.progress_interval_micros = draw.one_of({1'000, 50'000, 500'000});
   s.unify_interval_micros = draw.one_of({50'000, 1'000'000});
-  s.sessions_max = draw.one_of({3, 10, 10'000, 10'000});
+  s.sessions_max = draw.one_of({1, 2, 10, 10'000});
   s.window_bytes_max = draw.one_of({500, 5'000, 50'000, 4 << 20, 4 << 20});
   s.message_bytes_max = draw.one_of({300, 5'000, 512 << 10});
   s.silent_records_max = draw.one_of({4, 32, 256});
@@ -189,7 +190,7 @@ void draw_faults(Draw& draw, Scenario& s) {
   s.hang = draw.rate(0.03);
   s.expire = draw.rate(0.03);
   s.down_micros = draw.scale(100'000, 4'000'000);
-  s.lose_disk = draw.chance(0.2) ? 0.1 : 0;
+  s.lose_disk = draw.chance(0.2) ? 0.3 : 0;
   s.stop = draw.one_of({0, 0.1, 0.5});
   s.loss = draw.rate(0.0005);
   s.slow = draw.rate(0.005);
@@ -201,6 +202,7 @@ void draw_faults(Draw& draw, Scenario& s) {
                                   &Scenario::duplicate, &Scenario::duplicate_reported, &Scenario::lost}) {
     s.*fault = draw.rate(0.0015);
   }
+  s.late_fence = draw.rate(0.03);
   s.unavailable = draw.rate(0.001);
   s.outage = draw.rate(0.01);
   s.append_delay_micros = draw.scale(200, 20'000);
@@ -229,11 +231,26 @@ const Kind kKinds[] = {
     {"calm",
      [](Scenario& s) {
        multiply(s, 0,
-                {&Scenario::crash, &Scenario::pause, &Scenario::hang, &Scenario::expire, &Scenario::loss,
-                 &Scenario::slow, &Scenario::partition, &Scenario::late, &Scenario::unknown,
-                 &Scenario::no_offset, &Scenario::duplicate, &Scenario::duplicate_reported, &Scenario::lost,
-                 &Scenario::unavailable, &Scenario::outage, &Scenario::lose_request, &Scenario::lose_reply,
-                 &Scenario::refuse_saves, &Scenario::lose_disk});
+                {&Scenario::crash,
+                 &Scenario::pause,
+                 &Scenario::hang,
+                 &Scenario::expire,
+                 &Scenario::loss,
+                 &Scenario::slow,
+                 &Scenario::partition,
+                 &Scenario::late,
+                 &Scenario::late_fence,
+                 &Scenario::unknown,
+                 &Scenario::no_offset,
+                 &Scenario::duplicate,
+                 &Scenario::duplicate_reported,
+                 &Scenario::lost,
+                 &Scenario::unavailable,
+                 &Scenario::outage,
+                 &Scenario::lose_request,
+                 &Scenario::lose_reply,
+                 &Scenario::refuse_saves,
+                 &Scenario::lose_disk});
      }},
     {"log",
      [](Scenario& s) {
@@ -244,6 +261,7 @@ const Kind kKinds[] = {
              &Scenario::duplicate_reported, &Scenario::lost}) {
          s.*fault = std::max(s.*fault * 4, 0.003);
        }
+       s.late_fence = std::max(s.late_fence, 0.1);
        s.pause = std::max(s.pause, 0.1);
      }},
     {"regions",

@@ -97,6 +97,7 @@ struct Scenario {
 
   // ---- faults of the log: per append
   double late = 0.002;
+  double late_fence = 0.02;
   double unknown = 0.002;
   double no_offset = 0.002;
   double duplicate = 0.002;

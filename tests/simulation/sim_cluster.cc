@@ -1,7 +1,10 @@
 #include "tests/simulation/sim_cluster.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "coordinator/cluster_fact.h"
+#include "coordinator/facts.h"
 #include "net/shared_transport.h"
 #include "node/region/sql_row_arithmetic.h"
 #include "proto/messages.pb.h"
@@ -216,6 +219,26 @@ void SimCluster::stop(SimProcess& process) {
 void SimCluster::lose_disk(SimProcess& process) {
   TM_ASSERT(!process.running(), process.name());
   *disks_.at(process.name()) = MemoryDisk(options_.shards);
+  lost_disks_.insert(process.name());
+}
+
+bool SimCluster::can_spare_disk(const SimProcess& process) {
+  if (!disks_.contains(process.name())) return false;
+  const pb::RegionMap map = region_map();
+  auto is_there = [&](const pb::RegionEntry& entry, const pb::Replica& replica) {
+    const auto& found = disks_.at(replica.node())->checkpoints();
+    const auto checkpoint = found.find(RegionId{entry.region()});
+    return checkpoint != found.end() && checkpoint->second.joined.value == replica.joined() &&
+           checkpoint->second.reader.next.value >= entry.floor();
+  };
+  return std::all_of(map.regions().begin(), map.regions().end(), [&](const pb::RegionEntry& entry) {
+    const auto& replicas = entry.replicas();
+    const bool concerned = std::any_of(replicas.begin(), replicas.end(),
+                                       [&](const auto& one) { return one.node() == process.name(); });
+    return !concerned || std::any_of(replicas.begin(), replicas.end(), [&](const auto& one) {
+      return one.node() != process.name() && is_there(entry, one);
+    });
+  });
 }
 
 void SimCluster::run_for(Micros span) {
@@ -225,6 +248,14 @@ void SimCluster::run_for(Micros span) {
 bool SimCluster::run_until(const std::function<bool()>& holds, Micros limit) {
   Micros end{world_.scheduler.now().value + limit.value};
   return world_.scheduler.run_while_not([&] { return holds() || world_.scheduler.now() >= end; }) && holds();
+}
+
+// The map of a small cluster is one entry, after a byte of its kind.
+pb::RegionMap SimCluster::region_map() {
+  pb::RegionMap map;
+  const auto entry = world_.coordination.entries().get(SessionNumber{}, paths::kRegionMap);
+  if (entry.ok()) map.ParseFromString(entry->data.substr(1));
+  return map;
 }
 
 bool SimCluster::serving() {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "net/client.h"
 #include "node/storage_node.h"
 #include "node/store/memory_store.h"
+#include "proto/facts.pb.h"
 #include "tests/simulation/sim_world.h"
 #include "view_manager/view_manager.h"
 
@@ -62,6 +64,9 @@ class SimCluster {
   void stop(SimProcess& process);
   // All that a node had on its disk is gone. REQUIRES: it is down.
   void lose_disk(SimProcess& process);
+  bool has_lost_disk(const std::string& node) const { return lost_disks_.contains(node); }  // Ever.
+  // Every region of the node is in the checkpoint of another one too: what the loss of one disk may cost.
+  bool can_spare_disk(const SimProcess& process);
 
   // ---- time
 
@@ -71,6 +76,7 @@ class SimCluster {
 
   // ---- facts and requests, as operators and gateways see them
 
+  pb::RegionMap region_map();  // As it is now: no watch is as fresh.
   // The region map as the client knows it is complete, and every region has an owner that is alive.
   bool serving();
   // Asks the coordinator for tables; runs until the catalog has them. Gives the newest version.
@@ -94,6 +100,7 @@ class SimCluster {
   SimClusterOptions options_;
   SimWorld world_;
   std::map<std::string, std::unique_ptr<MemoryDisk>> disks_;
+  std::set<std::string> lost_disks_;  // Of these nodes.
   std::vector<std::unique_ptr<SimProcess>> nodes_;
   std::vector<std::unique_ptr<SimProcess>> view_managers_;
 

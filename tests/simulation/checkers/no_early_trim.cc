@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "coordinator/facts.h"
 #include "proto/convert.h"
 #include "proto/facts.pb.h"
 
@@ -14,7 +13,7 @@ NoEarlyTrim::NoEarlyTrim(Evidence& evidence)
 
 void NoEarlyTrim::on_record(const SeenRecord& record, const SeenStream& stream) {
   if (!ranges_.contains(stream.region)) {
-    const pb::RegionMap known = map();
+    const pb::RegionMap known = evidence_.cluster.region_map();
     for (const pb::RegionEntry& entry : known.regions())
       ranges_[RegionId{entry.region()}] = from_pb(entry.shards());
   }
@@ -23,14 +22,6 @@ void NoEarlyTrim::on_record(const SeenRecord& record, const SeenStream& stream) 
     for (uint32_t lane = run.lanes().begin(); lane < run.lanes().end(); ++lane)
       committed_[lane] = std::max(committed_[lane], from_pb(run.position()));
   }
-}
-
-// As it is now: no watch is as fresh. The map of a small cluster is one entry, after a byte of its kind.
-pb::RegionMap NoEarlyTrim::map() const {
-  pb::RegionMap map;
-  const auto entry = evidence_.cluster.world().coordination.entries().get(SessionNumber{}, paths::kRegionMap);
-  if (entry.ok()) map.ParseFromString(entry->data.substr(1));
-  return map;
 }
 
 // Durable ones, on any node, that need nothing before the offset.
@@ -47,7 +38,7 @@ size_t NoEarlyTrim::checkpoints(RegionId region, Offset least) const {
 void NoEarlyTrim::on_trimmed(const SeenStream& stream, Offset begin) {
   std::ostringstream what;
   what << "stream " << stream.region << " is cut to " << begin;
-  const pb::RegionMap now = map();
+  const pb::RegionMap now = evidence_.cluster.region_map();
   for (const pb::RegionEntry& entry : now.regions()) {
     if (entry.region() != stream.region.value) continue;
     for (uint32_t lane = entry.shards().begin(); lane < entry.shards().end(); ++lane) {
@@ -59,6 +50,7 @@ void NoEarlyTrim::on_trimmed(const SeenStream& stream, Offset begin) {
     for (const pb::Replica& replica : entry.replicas()) {
       for (int i = 0; i < evidence_.cluster.node_count(); ++i) {
         if (evidence_.cluster.node(i).name() != replica.node()) continue;
+        if (evidence_.cluster.has_lost_disk(replica.node())) continue;  // Nobody may know it yet.
         const auto& found = evidence_.cluster.disk(i).checkpoints();
         const auto checkpoint = found.find(stream.region);
         // One of an earlier membership is not used.
@@ -89,7 +81,7 @@ void NoEarlyTrim::on_removed(const SeenStream& stream) {
     what << ", but lane " << lane << " has committed only up to " << committed_[lane.value];
     return violated(what.str());
   }
-  const pb::RegionMap known = map();
+  const pb::RegionMap known = evidence_.cluster.region_map();
   for (const pb::RegionEntry& entry : known.regions()) {
     const auto& parents = entry.parents();
     const bool is_child = std::find(parents.begin(), parents.end(), stream.region.value) != parents.end();
