@@ -310,6 +310,28 @@ TEST_F(DiskTest, ACrashLosesOnlyWhatWasNotAcknowledged) {
   EXPECT_GT(logs_.counters().torn, 0u);
 }
 
+TEST_F(DiskTest, WhatAReaderHasSeenOutlivesACrash) {
+  uint64_t nonce = 0;
+  for (int round = 0; round < 50; ++round) {
+    auto one = owner(1, ++nonce);
+    auto standby = replica();
+    for (int i = 0; i < 20; ++i) one->wal->append(RecordKind::Body, std::to_string(nonce * 100 + i));
+    for (int i = 0; i < 25; ++i) world_.run_one();
+    const auto seen = standby->bodies();
+    standby.reset();
+    one.reset();
+    store_.reset();
+    logs_.crash();
+    store_ = logs_.connect(world_);
+    auto after = replica();
+    world_.run();
+    const auto there = after->bodies();
+    ASSERT_GE(there.size(), seen.size());
+    EXPECT_TRUE(std::equal(seen.begin(), seen.end(), there.begin()));
+  }
+  EXPECT_GT(logs_.counters().crash_lost, 0u);
+}
+
 TEST_F(DiskTest, AFullDiskIsWaitedForAndNothingIsLost) {
   auto one = owner(1, 1);
   one->wal->append(RecordKind::Body, "before");
