@@ -269,6 +269,7 @@ TEST_F(Backfills, ARaisedRateCountsAtOnce) {
   rig_.tick();
   rig_.land();
   EXPECT_EQ(pages(), 1u);
+  EXPECT_EQ(told().size(), 1u) << "a page is what a second may bring";
   pace(1'000'000);
   rig_.settle();
   EXPECT_TRUE(is_done());
