@@ -67,7 +67,7 @@ class Describer {
   std::string row(const std::string* table, std::string_view key,
                   std::optional<std::string_view> bytes) const {
     if (!bytes) return "none";
-    if (table == nullptr) return "?";
+    if (table == nullptr || !tables_.is_known(*table)) return "?";  // Or dropped since.
     const std::optional<Row> row = tables_.decode(*table, key, *bytes);
     return row ? to_string(*row) : "hidden";
   }
