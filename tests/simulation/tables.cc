@@ -75,7 +75,6 @@ void Tables::drop_view(const std::string& name) {
     if (table.id() == id.value || table.view() == id.value) table.set_dropped(catalog_.version());
   }
   ids_.erase(name);
-  names_.erase(id);
   readers_.erase(name);
 }
 
