@@ -56,8 +56,12 @@ SqlStatus take_column_constraint(const PgQuery__Constraint& source, ast::CreateT
     }
     case PG_QUERY__CONSTR_TYPE__CONSTR_UNIQUE:
       return unsupported("UNIQUE", source.location, "The primary key is what is unique.");
-    case PG_QUERY__CONSTR_TYPE__CONSTR_CHECK: return unsupported("CHECK", source.location);
-    case PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN: return unsupported("a foreign key", source.location);
+    case PG_QUERY__CONSTR_TYPE__CONSTR_CHECK:
+      return unsupported("CHECK", source.location,
+                         "Find the rows by a materialized view with WHERE NOT (...).");
+    case PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN:
+      return unsupported("a foreign key", source.location,
+                         "Find the rows without a partner by a materialized view with a LEFT JOIN.");
     case PG_QUERY__CONSTR_TYPE__CONSTR_IDENTITY:
     case PG_QUERY__CONSTR_TYPE__CONSTR_GENERATED:
       return unsupported("a generated column", source.location, "Compute it in a materialized view.");
@@ -303,7 +307,8 @@ StatementResult transaction(const PgQuery__TransactionStmt& source) {
       break;
     case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_SAVEPOINT:
     case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_RELEASE:
-    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK_TO: return unsupported("SAVEPOINT", -1);
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK_TO:
+      return unsupported("SAVEPOINT", -1, "Write several transactions.");
     default: return unsupported("a prepared transaction", -1);
   }
   if (source.chain) return unsupported("AND CHAIN", -1);
@@ -346,7 +351,10 @@ StatementResult statement(const PgQuery__Node* node) {
     case PG_QUERY__NODE__NODE_INDEX_STMT:
       return unsupported("CREATE INDEX", -1,
                          "Write CREATE MATERIALIZED VIEW ... WITH (distribute_by = 'column').");
-    case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT: return unsupported("ALTER TABLE", -1);
+    case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT:
+      return unsupported(
+          "ALTER TABLE", -1,
+          "Create a table as it should be, and write INSERT INTO ... SELECT ... FROM the old one.");
     default: return unsupported("this statement", -1);
   }
 }
