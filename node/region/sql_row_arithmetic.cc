@@ -16,7 +16,6 @@ using sql::Value;
 
 struct SqlRowArithmetic::Shape {
   sql::TableCodec codec;
-  std::vector<sql::KeyColumn> key;
   std::vector<bool> is_derived;  // Per stored column.
 
   std::optional<size_t> stored_index(uint32_t column) const {
@@ -56,15 +55,7 @@ const SqlRowArithmetic::Shape* SqlRowArithmetic::shape_of(const pb::TableDefinit
   if (!is_new) return it->second.get();
   Result<sql::TableCodec> codec = sql::TableCodec::make(table);
   if (!codec) return nullptr;
-  auto shape = std::make_unique<Shape>(Shape{std::move(*codec), {}, {}});
-  for (size_t i = 0; i < shape->codec.key_columns().size(); ++i) {
-    int clustering = static_cast<int>(i - shape->codec.distribution_count());
-    bool descending = i >= shape->codec.distribution_count() &&
-                      clustering < table.clustering_descending_size() &&
-                      table.clustering_descending(clustering);
-    shape->key.push_back({shape->codec.columns()[shape->codec.key_columns()[i]].type.kind,
-                          descending ? sql::SortOrder::Descending : sql::SortOrder::Ascending});
-  }
+  auto shape = std::make_unique<Shape>(Shape{std::move(*codec), {}});
   for (size_t column : shape->codec.stored_columns()) {
     shape->is_derived.push_back(std::any_of(table.derived().begin(), table.derived().end(),
                                             [column](const auto& d) { return d.column() == column; }));
@@ -106,7 +97,7 @@ std::optional<size_t> SqlRowArithmetic::distribution_size(const pb::TableDefinit
   if (shape == nullptr) return std::nullopt;
   size_t at = 0;
   for (size_t i = 0; i < shape->codec.distribution_count(); ++i) {
-    if (!sql::skip_key(shape->key[i], key, at).ok()) return std::nullopt;
+    if (!sql::skip_key(shape->codec.key_kinds()[i], key, at).ok()) return std::nullopt;
   }
   return at;
 }
@@ -137,8 +128,9 @@ bool SqlRowArithmetic::set_value(const pb::TableDefinition& table, std::string_v
   if (multiset_key) {
     std::optional<size_t> at = distribution_size(multiset, *multiset_key);
     size_t first = values->codec.distribution_count();
-    if (!at || first >= values->key.size()) return false;
-    if (!sql::read_key(values->key[first], *multiset_key, *at, arena_, value).ok()) return false;
+    if (!at || first >= values->codec.key_kinds().size()) return false;
+    if (!sql::read_key(values->codec.key_kinds()[first], *multiset_key, *at, arena_, value).ok())
+      return false;
   }
   return set(*shape, row, column, value, out);
 }

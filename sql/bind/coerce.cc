@@ -238,8 +238,7 @@ bool makes_much_of_little(const Expression& e) {
 }  // namespace
 
 ExpressionPtr fold(ExpressionPtr expression) {
-  if (expression->kind != ExpressionKind::Call && expression->kind != ExpressionKind::Modifier)
-    return expression;
+  if (expression->args.empty() && expression->kind != ExpressionKind::Call) return expression;
   if (expression->function != nullptr && expression->function->volatility != Volatility::Immutable)
     return expression;
   size_t bytes_max = kFoldedBytes;

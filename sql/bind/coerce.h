@@ -50,8 +50,8 @@ class Coercer {
   ParamTypes& params_;
 };
 
-// Replaces calls of immutable functions on constants by their result. Those
-// that fail are left to fail when run.
+// Replaces an operation on constants, with immutable functions, by its result. One that fails is left to fail
+// when it is run. REQUIRES: it is no Let.
 ExpressionPtr fold(ExpressionPtr expression);
 
 }  // namespace tidemark::sql

@@ -222,71 +222,84 @@ ExpressionPtr ExpressionBinder::close(Shared shared, ExpressionPtr body) {
   return out;
 }
 
-namespace {
-
-// Whether all compare the same value with something of its kind by the same function.
-bool is_uniform(const std::vector<ExpressionPtr>& tests) {
-  for (const ExpressionPtr& test : tests) {
-    if (test->kind != ExpressionKind::Call || test->function != tests[0]->function) return false;
-    if (!is_same(*test->args[0], *tests[0]->args[0])) return false;
-  }
-  return tests[0]->function->args[0] == tests[0]->function->args[1];
-}
-
-// The tests of x IN (...): one node where it can be, so that a long list is a loop over values.
-ExpressionPtr combine_tests(std::vector<ExpressionPtr> tests, bool negated, int location) {
-  if (tests.size() == 1) return std::move(tests[0]);
-  if (!is_uniform(tests)) {
-    return make_operation(negated ? ExpressionKind::And : ExpressionKind::Or, kBoolean, std::move(tests),
-                          location);
-  }
-  std::vector<ExpressionPtr> args;
-  args.push_back(std::move(tests[0]->args[0]));
-  for (ExpressionPtr& test : tests) args.push_back(std::move(test->args[1]));
-  auto out = make_operation(ExpressionKind::In, kBoolean, std::move(args), location);
-  out->negated = negated;
+// A query counts by what it is given of the row.
+bool ExpressionBinder::uses_row(const Expression& e) const {
+  bool out = false;
+  for_each_column(e, [&](int index) {
+    if (index < kQueryBase || index >= kSetBase) {
+      out = true;
+      return;
+    }
+    for (const ExpressionPtr& value : (*queries_)[index - kQueryBase].values) out = out || uses_row(*value);
+  });
   return out;
 }
 
-}  // namespace
+// PostgreSQL makes an array of the items without columns if they are several and of one type with the value:
+// all are computed, also if the value is NULL or the first is equal to it. Null if it makes none.
+ExpressionBinder::Bound ExpressionBinder::take_array(const ast::Expr& expr, const Expression& value,
+                                                     std::vector<ExpressionPtr>& items) {
+  const auto is_free = [this](const ExpressionPtr& e) { return !uses_row(*e); };
+  if (std::count_if(items.begin(), items.end(), is_free) < 2) return ExpressionPtr();
+  std::vector<ExpressionPtr> args = list(clone(value)), rest;
+  std::vector<bool> taken;
+  for (ExpressionPtr& item : items) {
+    taken.push_back(is_free(item));
+    (taken.back() ? args : rest).push_back(std::move(item));
+  }
+  const auto common = Coercer::common_type(args, "IN");
+  if (!common.ok()) {
+    auto from_args = args.begin() + 1, from_rest = rest.begin();
+    for (size_t i = 0; i < items.size(); ++i) items[i] = std::move(taken[i] ? *from_args++ : *from_rest++);
+    return ExpressionPtr();
+  }
+  items = std::move(rest);
+  const Function* equals = nullptr;
+  const TypeKind kinds[] = {value.type.kind, common->kind};
+  if (resolve_operator(catalog_.functions().find("="), kinds, equals) != Resolution::Found) {
+    return operation(expr.flag ? "<>" : "=", list(std::move(args[0]), std::move(args[1])), expr.location);
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    const TypeKind kind = equals->args[i == 0 ? 0 : 1];
+    if (i > 0) {
+      TM_SQL_ASSIGN(args[i],
+                    coercer_.coerce(std::move(args[i]), SqlType::of(common->kind), CastContext::Implicit));
+    }
+    TM_SQL_ASSIGN(args[i], coercer_.coerce(std::move(args[i]), SqlType::of(kind), CastContext::Implicit));
+  }
+  auto out = make_operation(ExpressionKind::In, kBoolean, std::move(args), expr.location);
+  out->function = equals;
+  out->negated = expr.flag;
+  return out;
+}
 
-// Items without columns get one type together with the value; others are compared one by one.
 ExpressionBinder::Bound ExpressionBinder::bind_in(const ast::Expr& expr) {
   TM_SQL_ASSIGN(ExpressionPtr value, bind(*expr.args[0]));
   TM_SQL_ASSIGN(std::vector<ExpressionPtr> items, bind_args(expr, 1));
-  const TypeKind value_kind = value->type.kind;
-  const auto is_free = [](const ExpressionPtr& e) { return !has_columns(*e); };
-  const auto free_count = static_cast<size_t>(std::count_if(items.begin(), items.end(), is_free));
-  if (free_count > 1) {
-    std::stable_partition(items.begin(), items.end(), is_free);
-    items.insert(items.begin(), std::move(value));
-    const auto common = Coercer::common_type({items.data(), free_count + 1}, "IN");
-    for (size_t i = 1; common.ok() && i <= free_count; ++i) {
-      TM_SQL_ASSIGN(items[i],
-                    coercer_.coerce(std::move(items[i]), SqlType::of(common->kind), CastContext::Implicit));
-    }
-    value = std::move(items[0]);
-    items.erase(items.begin());
-  }
-  if (value_kind == TypeKind::Unknown && value->kind == ExpressionKind::Constant &&
-      items[0]->type.kind == TypeKind::Unknown) {
-    TM_SQL_ASSIGN(value, coercer_.settle(std::move(value)));
-  }
   Shared shared = share(std::move(value));
+  TM_SQL_ASSIGN(ExpressionPtr array, take_array(expr, *shared.use, items));
   std::vector<ExpressionPtr> tests;
+  if (array != nullptr) tests.push_back(std::move(array));
   for (ExpressionPtr& item : items) {
     TM_SQL_ASSIGN(ExpressionPtr test, operation(expr.flag ? "<>" : "=",
                                                 list(clone(*shared.use), std::move(item)), expr.location));
     tests.push_back(std::move(test));
   }
-  return close(std::move(shared), combine_tests(std::move(tests), expr.flag, expr.location));
+  ExpressionPtr body = tests.size() == 1
+                           ? std::move(tests[0])
+                           : make_operation(expr.flag ? ExpressionKind::And : ExpressionKind::Or, kBoolean,
+                                            std::move(tests), expr.location);
+  return close(std::move(shared), std::move(body));
 }
 
 ExpressionBinder::Bound ExpressionBinder::bind_between(const ast::Expr& expr) {
   TM_SQL_ASSIGN(ExpressionPtr value, bind(*expr.args[0]));
   TM_SQL_ASSIGN(ExpressionPtr first_bound, bind(*expr.args[1]));
-  TM_SQL_ASSIGN(ExpressionPtr second_bound, bind(*expr.args[2]));
   Shared shared = share(std::move(value));
+  // As PostgreSQL: that these two can not be compared is told before what is wrong with the other bound.
+  const auto tried = operation(">=", list(clone(*shared.use), clone(*first_bound)), expr.location);
+  if (!tried.ok()) return tried.error();
+  TM_SQL_ASSIGN(ExpressionPtr second_bound, bind(*expr.args[2]));
   // Used once, or twice if SYMMETRIC: then only what is small is repeated.
   constexpr int kRepeatedNodesMax = 64;
   const auto bound = [&](ExpressionPtr e) {

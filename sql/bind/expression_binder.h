@@ -105,6 +105,8 @@ class ExpressionBinder {
   Bound bind_is_truth(const ast::Expr& expr);
   Bound bind_distinct(const ast::Expr& expr);
   Bound bind_in(const ast::Expr& expr);
+  Bound take_array(const ast::Expr& expr, const Expression& value, std::vector<ExpressionPtr>& items);
+  bool uses_row(const Expression& e) const;
   Bound bind_between(const ast::Expr& expr);
   Bound bind_case(const ast::Expr& expr);
   Bound bind_unified(const ast::Expr& expr, ExpressionKind kind, std::string_view what);

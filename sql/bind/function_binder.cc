@@ -63,7 +63,7 @@ std::string_view clause_name(Clause clause) {
 
 ExpressionBinder::Bound ExpressionBinder::call(const Function& function, std::vector<ExpressionPtr> args,
                                                int location) {
-  if (function.call == nullptr && function.body.empty()) {
+  if (function.call == nullptr && function.body.empty() && !function.mirrored) {
     return SqlError{sqlstate::kFeatureNotSupported,
                     signature(function.name, kinds_of(args), false) + " is not supported",
                     location + 1,
@@ -78,6 +78,14 @@ ExpressionBinder::Bound ExpressionBinder::call(const Function& function, std::ve
     } else {
       TM_SQL_ASSIGN(args[i], coercer_.settle(std::move(args[i])));
     }
+  }
+  if (function.mirrored) {
+    const Function* other = nullptr;
+    const TypeKind kinds[] = {function.args[1], function.args[0]};
+    const Resolution found = resolve_candidate(catalog_.functions().find(function.name), kinds, other);
+    TM_ASSERT(found == Resolution::Found);
+    std::swap(args[0], args[1]);
+    return fold(make_call(other, std::move(args), location));
   }
   if (!function.body.empty()) return bind_body(function, std::move(args), location);
   return fold(make_call(&function, std::move(args), location));

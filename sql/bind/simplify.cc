@@ -108,11 +108,14 @@ ExpressionPtr simplify_node(ExpressionPtr e) {
       return boolean(Value::boolean(is_constant_null(*e->args[0]) != e->negated), e->location);
     case ExpressionKind::Case: return simplify_case(std::move(e));
     case ExpressionKind::Coalesce: return simplify_coalesce(std::move(e));
-    case ExpressionKind::In:
-      return is_constant_null(*e->args[0]) ? boolean(Value::null(), e->location) : std::move(e);
     case ExpressionKind::NullIf:
-      return is_constant_null(*e->args[0]) || is_constant_null(*e->args[1]) ? std::move(e->args[0])
-                                                                            : std::move(e);
+      if (is_constant_null(*e->args[0]) || is_constant_null(*e->args[1])) return std::move(e->args[0]);
+      return fold(std::move(e));
+    case ExpressionKind::In:
+    case ExpressionKind::IsTruth:
+    case ExpressionKind::Distinct:
+    case ExpressionKind::Greatest:
+    case ExpressionKind::Least: return fold(std::move(e));
     case ExpressionKind::Let: return uses_slot(*e->args[1], e->index) ? std::move(e) : std::move(e->args[1]);
     default: return e;
   }

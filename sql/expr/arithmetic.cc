@@ -148,9 +148,6 @@ Fault shift_date(int64_t days, int64_t by, Value& out) {
 Fault date_plus_days(Evaluation&, const Value* args, int, Value& out) {
   return shift_date(args[0].as_int(), args[1].as_int(), out);
 }
-Fault days_plus_date(Evaluation&, const Value* args, int, Value& out) {
-  return shift_date(args[1].as_int(), args[0].as_int(), out);
-}
 Fault date_minus_days(Evaluation&, const Value* args, int, Value& out) {
   return shift_date(args[0].as_int(), -args[1].as_int(), out);
 }
@@ -169,11 +166,11 @@ bool negate_interval(Interval& interval) {
 }
 constexpr Fault kIntervalRange{sqlstate::kDatetimeFieldOverflow, "interval out of range"};
 
-// The timestamp or date at `At`, the interval at the other place, added or subtracted.
-template <int At, bool Minus>
+// A timestamp or date and an interval.
+template <bool Minus>
 Fault time_and_interval(Evaluation&, const Value* args, int, Value& out) {
-  const Value& time = args[At];
-  Interval interval = args[1 - At].as_interval();
+  const Value& time = args[0];
+  Interval interval = args[1].as_interval();
   if (Minus && !negate_interval(interval)) return kIntervalRange;
   const bool is_date = time.kind() == TypeKind::Date;
   int64_t micros = time.as_int();
@@ -248,17 +245,24 @@ void add_double(std::vector<Function>& out) {
   out.push_back(Function::of("abs", {K}, K, double_absolute));
 }
 
+// As in PostgreSQL, where interval + date is a function whose body is date + interval.
+Function mirrored(std::string_view name, std::initializer_list<TypeKind> args, TypeKind result) {
+  Function out = Function::of(name, args, result, nullptr);
+  out.mirrored = true;
+  return out;
+}
+
 void add_time(std::vector<Function>& out) {
   constexpr TypeKind kDate = TypeKind::Date, kInteger = TypeKind::Integer, kSpan = TypeKind::Interval;
   out.push_back(Function::of("+", {kDate, kInteger}, kDate, date_plus_days));
-  out.push_back(Function::of("+", {kInteger, kDate}, kDate, days_plus_date));
+  out.push_back(mirrored("+", {kInteger, kDate}, kDate));
   out.push_back(Function::of("-", {kDate, kInteger}, kDate, date_minus_days));
   out.push_back(Function::of("-", {kDate, kDate}, kInteger, date_minus_date));
   for (TypeKind time : {TypeKind::Date, TypeKind::Timestamp, TypeKind::TimestampTz}) {
     const TypeKind result = time == TypeKind::Date ? TypeKind::Timestamp : time;
-    out.push_back(Function::of("+", {time, kSpan}, result, time_and_interval<0, false>));
-    out.push_back(Function::of("+", {kSpan, time}, result, time_and_interval<1, false>));
-    out.push_back(Function::of("-", {time, kSpan}, result, time_and_interval<0, true>));
+    out.push_back(Function::of("+", {time, kSpan}, result, time_and_interval<false>));
+    out.push_back(mirrored("+", {kSpan, time}, result));
+    out.push_back(Function::of("-", {time, kSpan}, result, time_and_interval<true>));
     if (time != TypeKind::Date)
       out.push_back(Function::of("-", {time, time}, kSpan, timestamp_minus_timestamp));
   }

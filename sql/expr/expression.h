@@ -30,7 +30,7 @@ enum class ExpressionKind : uint8_t {
   IsNull,    // `negated`
   IsTruth,   // `truth`, `negated`
   Distinct,  // of two args of one kind; `negated`: IS NOT DISTINCT FROM
-  In,        // the first arg among the others, all of one kind; `negated`
+  In,        // the first arg among the others by `function`; all are computed first; `negated`
   Case,      // when, then, ..., [else]
   Coalesce,
   NullIf,  // `function` is the equality of the two args; the result is the first

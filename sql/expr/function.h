@@ -29,10 +29,11 @@ struct Function {
   std::array<TypeKind, kArgsMax> args{};
   int arg_count = 0;
   TypeKind result = TypeKind::Null;
-  ScalarCall call = nullptr;  // Null: known, but refused with `hint`.
+  ScalarCall call = nullptr;  // Null: mirrored, or known but refused with `hint`.
   bool strict = true;
   Volatility volatility = Volatility::Immutable;
   bool variadic = false;  // Takes any more arguments of any type, given as text.
+  bool mirrored = false;  // An operator that is another one turned round: b comes before a in a + b.
   std::string_view hint = {};
   // A query of one value instead of `call`, its arguments as $1, $2, ...: what catalog tables answer.
   std::string_view body = {};
@@ -77,6 +78,7 @@ std::vector<Function> arithmetic_functions();
 std::vector<Function> comparison_functions();
 std::vector<Function> math_functions();
 std::vector<Function> text_functions();
+std::vector<Function> bytes_functions();
 std::vector<Function> pattern_functions();
 std::vector<Function> datetime_functions();
 std::vector<Function> json_functions();

@@ -113,17 +113,28 @@ class ProgramCompiler {
     land(jumps);
   }
 
-  // target: the value sought; target + 1: what is known so far; target + 2: the item.
+  // target: the value sought; target + 1: what is known so far; target + 2: the item; from target + 3 on: the
+  // items that may fail, which are computed before the search.
   void compile_in(const Expression& e, uint32_t target) {
+    const auto is_leaf = [](const Expression& item) { return item.args.empty(); };
     compile(*e.args[0], target);
+    uint32_t computed = target + 3;
+    for (size_t i = 1; i < e.args.size(); ++i) {
+      if (!is_leaf(*e.args[i])) compile(*e.args[i], computed++);
+    }
     out_.constants_.push_back(OwnedValue(Value::boolean(false)));
     emit({.code = Code::Constant,
           .target = target + 1,
           .source = static_cast<uint32_t>(out_.constants_.size() - 1)});
     std::vector<size_t> jumps;
+    computed = target + 3;
     for (size_t i = 1; i < e.args.size(); ++i) {
-      compile(*e.args[i], target + 2);
-      emit({.code = Code::InItem, .target = target});
+      if (is_leaf(*e.args[i])) {
+        compile(*e.args[i], target + 2);
+      } else {
+        emit({.code = Code::Copy, .target = target + 2, .source = computed++});
+      }
+      emit({.code = Code::InItem, .target = target, .function = e.function});
       jumps.push_back(emit({.code = Code::JumpIfTrue, .target = target + 1}));
     }
     land(jumps);
@@ -236,12 +247,20 @@ bool has_null(const Value* args, size_t count) {
 }
 
 // x IN (...): target is x, target + 1 the answer so far, target + 2 the item.
-void compare_item(Value* target) {
+Fault compare_item(Evaluation& evaluation, const Function& equals, Value* target) {
   if (target[0].is_null() || target[2].is_null()) {
     target[1] = Value::null();
-  } else if (compare_values(target[0], target[2]) == 0) {
-    target[1] = Value::boolean(true);
+    return kOk;
   }
+  if (equals.args[0] == equals.args[1]) {
+    if (compare_values(target[0], target[2]) == 0) target[1] = Value::boolean(true);
+    return kOk;
+  }
+  const Value sides[] = {target[0], target[2]};
+  Value equal;
+  TM_SQL_TRY(equals.call(evaluation, sides, 2, equal));
+  if (is_true(equal)) target[1] = Value::boolean(true);
+  return kOk;
 }
 
 Fault null_if(Evaluation& evaluation, const Function& equals, Value* target) {
@@ -285,7 +304,7 @@ Fault Program::step(Evaluation& evaluation, const RowInput& row, const Instructi
     case Code::Distinct:
       *target = Value::boolean(is_distinct(target[0], target[1]) != in.negated);
       return kOk;
-    case Code::InItem: compare_item(target); return kOk;
+    case Code::InItem: return compare_item(evaluation, *in.function, target);
     case Code::NullIf: return null_if(evaluation, *in.function, target);
     case Code::Greatest: *target = extreme(target, in.count, 1); return kOk;
     case Code::Least: *target = extreme(target, in.count, -1); return kOk;

@@ -4,7 +4,7 @@ namespace tidemark::sql {
 
 FunctionRegistry::FunctionRegistry() {
   for (const auto& functions :
-       {arithmetic_functions(), comparison_functions(), math_functions(), text_functions(),
+       {arithmetic_functions(), comparison_functions(), math_functions(), text_functions(), bytes_functions(),
         pattern_functions(), datetime_functions(), json_functions(), session_functions(), array_functions(),
         regex_functions(), catalog_functions()}) {
     add(functions);

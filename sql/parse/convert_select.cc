@@ -184,7 +184,10 @@ Result<ast::SelectPtr, SqlError> select(const PgQuery__SelectStmt* source, int d
   if (source->into_clause != nullptr) {
     return unsupported("SELECT INTO", -1, "Write CREATE MATERIALIZED VIEW ... AS SELECT.");
   }
-  if (source->n_locking_clause > 0) return unsupported("SELECT ... FOR UPDATE", -1);
+  if (source->n_locking_clause > 0) {
+    return unsupported("FOR UPDATE", -1,
+                       "Leave it out: UPDATE writes a row only as it was read, or tries again.");
+  }
   if (source->n_window_clause > 0)
     return unsupported("a WINDOW clause", -1, "Write the window in OVER (...).");
   auto out = std::make_unique<ast::Select>();

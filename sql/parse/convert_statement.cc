@@ -56,8 +56,12 @@ SqlStatus take_column_constraint(const PgQuery__Constraint& source, ast::CreateT
     }
     case PG_QUERY__CONSTR_TYPE__CONSTR_UNIQUE:
       return unsupported("UNIQUE", source.location, "The primary key is what is unique.");
-    case PG_QUERY__CONSTR_TYPE__CONSTR_CHECK: return unsupported("CHECK", source.location);
-    case PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN: return unsupported("a foreign key", source.location);
+    case PG_QUERY__CONSTR_TYPE__CONSTR_CHECK:
+      return unsupported("CHECK", source.location,
+                         "Find the rows by a materialized view with WHERE NOT (...).");
+    case PG_QUERY__CONSTR_TYPE__CONSTR_FOREIGN:
+      return unsupported("a foreign key", source.location,
+                         "Find the rows without a partner by a materialized view with a LEFT JOIN.");
     case PG_QUERY__CONSTR_TYPE__CONSTR_IDENTITY:
     case PG_QUERY__CONSTR_TYPE__CONSTR_GENERATED:
       return unsupported("a generated column", source.location, "Compute it in a materialized view.");
@@ -147,7 +151,10 @@ StatementResult create_view(const PgQuery__CreateTableAsStmt& source) {
 StatementResult alter(const PgQuery__AlterTableStmt& source) {
   const char* hint = "Write ALTER MATERIALIZED VIEW ... SET (option = value), or RESET (option).";
   const int location = source.relation->location;
-  if (source.objtype != PG_QUERY__OBJECT_TYPE__OBJECT_MATVIEW) return unsupported("ALTER TABLE", location);
+  if (source.objtype != PG_QUERY__OBJECT_TYPE__OBJECT_MATVIEW)
+    return unsupported(
+        "ALTER TABLE", location,
+        "Create a table as it should be, and write INSERT INTO ... SELECT ... FROM the old one.");
   if (source.n_cmds != 1) return unsupported("this ALTER MATERIALIZED VIEW", location, hint);
   const PgQuery__AlterTableCmd& command = *source.cmds[0]->alter_table_cmd;
   const bool sets = command.subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_SetRelOptions;
@@ -320,7 +327,8 @@ StatementResult transaction(const PgQuery__TransactionStmt& source) {
       break;
     case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_SAVEPOINT:
     case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_RELEASE:
-    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK_TO: return unsupported("SAVEPOINT", -1);
+    case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK_TO:
+      return unsupported("SAVEPOINT", -1, "Write several transactions.");
     default: return unsupported("a prepared transaction", -1);
   }
   if (source.chain) return unsupported("AND CHAIN", -1);

@@ -3,6 +3,7 @@
 #include <pg_query.h>
 #include <pg_query/pg_query.pb-c.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -109,6 +110,35 @@ void place_view(std::string_view sql, const std::vector<size_t>& replaced, ast::
   }
 }
 
+// The first word of the grammar in a message, such as "full" in "FULL JOIN is not supported".
+std::string keyword_in(std::string_view message) {
+  Lexer lexer(message);
+  for (Token token = lexer.next(); token.kind != TokenKind::End; token = lexer.next()) {
+    const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+    if (token.kind == TokenKind::Word && std::all_of(token.text.begin(), token.text.end(), is_capital)) {
+      std::string out(token.text);
+      std::transform(out.begin(), out.end(), out.begin(), to_lower);
+      return out;
+    }
+  }
+  return {};
+}
+
+// PostgreSQL's tree does not say of everything where it stands. What is refused without a place gets that of
+// the word that names it, or of the statement.
+void place_refusal(std::string_view sql, int begin, SqlError& refusal) {
+  if (refusal.position > 0) return;
+  const std::string keyword = keyword_in(refusal.message);
+  Lexer lexer(sql.substr(static_cast<size_t>(begin)));
+  Token token = lexer.next();
+  refusal.position = begin + static_cast<int>(token.offset) + 1;
+  for (; token.kind != TokenKind::End && token.kind != TokenKind::Semicolon; token = lexer.next()) {
+    if (token.kind != TokenKind::Word || !equals_ignoring_case(token.text, keyword)) continue;
+    refusal.position = begin + static_cast<int>(token.offset) + 1;
+    return;
+  }
+}
+
 }  // namespace
 
 Result<std::vector<ast::Statement>, SqlError> parse_statements(std::string_view sql) {
@@ -120,7 +150,11 @@ Result<std::vector<ast::Statement>, SqlError> parse_statements(std::string_view 
   for (size_t i = 0; i < tree->n_stmts; ++i) {
     const PgQuery__RawStmt& raw = *tree->stmts[i];
     auto statement = convert::statement(raw.stmt);
-    if (!statement.ok()) return statement.error();
+    if (!statement.ok()) {
+      SqlError refusal = statement.error();
+      place_refusal(sql, raw.stmt_location, refusal);
+      return refusal;
+    }
     statement->begin = raw.stmt_location;
     statement->end = raw.stmt_len > 0 ? raw.stmt_location + raw.stmt_len : static_cast<int>(text.size());
     place_view(text, replaced, *statement);

@@ -70,10 +70,12 @@ SqlStatus refuse_dependents(const CatalogSnapshot& catalog, const CatalogTable& 
                        std::string("cannot ") + verb + " " + kind_name(table) + " " +
                            table.definition.name() + " because other objects depend on it",
                        std::move(hint));
-  for (TableId id : views) {
+  std::set<std::string> names;  // A view and what is built to replace it have one.
+  for (TableId id : views) names.insert(catalog.table(id)->definition.name());
+  for (const std::string& name : names) {
     if (!out.detail.empty()) out.detail += "\n";
-    out.detail += "materialized view " + catalog.table(id)->definition.name() + " depends on " +
-                  kind_name(table) + " " + table.definition.name();
+    out.detail +=
+        "materialized view " + name + " depends on " + kind_name(table) + " " + table.definition.name();
   }
   return out;
 }

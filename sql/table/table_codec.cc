@@ -62,7 +62,10 @@ Result<TableCodec> TableCodec::make(const pb::TableDefinition& definition) {
   }
   auto add_key = [&](uint32_t column, SortOrder order) {
     codec.key_columns_.push_back(column);
-    if (column < codec.columns_.size()) codec.key_kinds_.push_back({codec.columns_[column].type.kind, order});
+    if (column >= codec.columns_.size()) return;
+    const SqlType& type = codec.columns_[column].type;
+    const bool has_scale = type.kind == TypeKind::Numeric && type.has_modifier();
+    codec.key_kinds_.push_back({type.kind, order, has_scale ? type.numeric_scale() : 0});
   };
   for (uint32_t column : definition.distribution()) add_key(column, SortOrder::Ascending);
   codec.distribution_count_ = codec.key_columns_.size();

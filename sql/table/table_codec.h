@@ -46,6 +46,7 @@ class TableCodec {
   const std::vector<TableColumn>& columns() const { return columns_; }
   // Indexes of the key's columns: those that are hashed, then those that sort within.
   const std::vector<size_t>& key_columns() const { return key_columns_; }
+  const std::vector<KeyColumn>& key_kinds() const { return key_kinds_; }
   size_t distribution_count() const { return distribution_count_; }
   // Indexes of the columns that a row's bytes hold, and their layout.
   const std::vector<size_t>& stored_columns() const { return stored_columns_; }

@@ -166,6 +166,16 @@ Fault read_value(TypeKind kind, KeyReader& in, std::string_view key, Arena& aren
   return kCorruptKey;
 }
 
+// Zeros that the key has not kept.
+Fault show_decimals(int scale, Arena& arena, Value& value) {
+  const Numeric& number = value.as_numeric();
+  if (!number.is_finite() || number.scale() >= scale) return kOk;
+  Numeric shown;
+  TM_SQL_TRY(numeric_round(number, scale, Rounding::HalfAwayFromZero, arena, shown));
+  value = Value::numeric(shown);
+  return kOk;
+}
+
 }  // namespace
 
 void append_escaped_bytes(std::string_view bytes, std::string& out) {
@@ -210,6 +220,7 @@ Fault read_key(const KeyColumn& column, std::string_view key, size_t& at, Arena&
     out = Value::null();
   } else if (mark == kValueMark) {
     TM_SQL_TRY(read_value(column.kind, in, key, arena, out));
+    if (column.scale > 0) TM_SQL_TRY(show_decimals(column.scale, arena, out));
   } else {
     return kCorruptKey;
   }
@@ -220,7 +231,7 @@ Fault read_key(const KeyColumn& column, std::string_view key, size_t& at, Arena&
 Fault skip_key(const KeyColumn& column, std::string_view key, size_t& at) {
   Arena arena;
   Value ignored;
-  return read_key(column, key, at, arena, ignored);
+  return read_key({column.kind, column.order}, key, at, arena, ignored);
 }
 
 uint64_t distribution_hash(std::string_view encoded_distribution_columns) {

@@ -18,6 +18,7 @@ enum class SortOrder : uint8_t { Ascending, Descending };
 struct KeyColumn {
   TypeKind kind;
   SortOrder order = SortOrder::Ascending;
+  int scale = 0;  // Of a numeric(p, s): how many decimals its numbers have at least.
 };
 
 // Appends one column. Ascending order puts NULL last, descending is the reverse of it throughout. Equal
@@ -28,8 +29,8 @@ void append_key(const Value& value, SortOrder order, std::string& out);
 void append_keys(std::span<const KeyColumn> columns, std::span<const Value> values, std::string& out);
 
 // Reads one column from `key` at `at` and moves past it. What does not lie in `key` as it is, is put into
-// `arena`. Numbers come back without zeros at the end of their fraction. Total: any bytes give a value or
-// XX001.
+// `arena`. Numbers come back with zeros at the end of their fraction only as far as the column's scale goes.
+// Total: any bytes give a value or XX001.
 Fault read_key(const KeyColumn& column, std::string_view key, size_t& at, Arena& arena, Value& out);
 
 // Moves `at` past one column without reading it.

@@ -132,6 +132,17 @@ TEST_F(SqlSession, AViewOverAViewIsReadWhenAllHasComeThrough) {
   }
 }
 
+TEST_F(SqlSession, NumericsOfAScaleKeepTheirDecimalsInKeysAndExtremes) {
+  must("create table t (id int primary key, grp int, price numeric(10,2))");
+  must("create materialized view extremes as select grp, min(price), max(price) from t group by grp");
+  must("create materialized view prices as select price, count(*) from t group by price");
+  must("insert into t values (1, 1, 12.5), (2, 1, 120), (3, 1, 12.50)");
+  must("set tidemark.wait = on");
+  EXPECT_THAT(run("select * from extremes").rows, ElementsAre("1|12.50|120.00"));
+  EXPECT_THAT(run("select * from prices order by 1").rows, ElementsAre("12.50|2", "120.00|1"));
+  EXPECT_THAT(run("select * from prices where price = 120").rows, ElementsAre("120.00|1"));
+}
+
 TEST_F(SqlSession, RowsThatCanNotBeComputedAreReported) {
   must("create table t (id int primary key, a int, b int)");
   must("create materialized view v as select id, a / b as q from t");

@@ -97,6 +97,43 @@ TEST(LanguageOracle, QueriesAnswerAsPostgresDoes) {
   }
 }
 
+// What is computed, and in which order, shows in who fails.
+TEST(LanguageOracle, ExpressionsAreComputedInTheOrderOfPostgres) {
+  Oracle oracle;
+  int failed = 0;
+  for (const std::string sql : {
+           // Items of IN without columns are an array: all are computed, before anything is compared.
+           "select n in (1, 1 / (select 0)) from generate_series(1, 1) n",
+           "select nullif(n, 1) in (2, 1 / (select 0)) from generate_series(1, 1) n",
+           "select null::int in (2, 1 / (select 0))",
+           "select n not in (1, 7, n, 1 / (select 0)) from generate_series(1, 1) n",
+           // Those with columns are compared one by one, and so is one that is alone.
+           "select n in (1, 1 / (n - 1)) from generate_series(1, 1) n",
+           "select n in (n, 1 / (select 0)) from generate_series(1, 1) n",
+           "select nullif(n, 1) in (2, 1 / (n - 1)) from generate_series(1, 1) n",
+           "select null::int in (2, 1 / (n - 1)) from generate_series(1, 1) n",
+           // Not of one type: one by one, as they stand.
+           "select n::text in ('1', '2'::date::text, 'x') from generate_series(1, 1) n",
+           "select date '2020-01-01' in (timestamp '2020-01-01', (select timestamp '2021-01-01'))",
+           "select date '5874897-12-31' not in ((select timestamp '2020-01-01'), timestamp '2021-01-01')",
+           // A NULL of the statement decides before rows are seen.
+           "select nullif(least(null::int, null), n / (n - 1)) from generate_series(1, 1) n",
+           "select n / (n - 1) = 1 or null::int is not distinct from null from generate_series(1, 1) n",
+           "select (n / (n - 1)) + nullif(1, 1) from generate_series(1, 1) n",
+           // interval + date is date + interval.
+           "select ((n - 1) || 'x')::interval + ('y' || n)::date from generate_series(1, 1) n",
+           "select (n || 'x')::int + (date '2020-01-01' + n / (n - 1)) from generate_series(1, 1) n",
+           // The first bound of BETWEEN is looked at before the second is.
+           "select n between true and nowhere from generate_series(1, 1) n",
+       }) {
+    const Answer theirs = oracle.ask(sql), ours = run(sql);
+    EXPECT_EQ(ours.sqlstate, theirs.sqlstate) << sql << "\n" << ours.shown() << "\n" << theirs.shown();
+    EXPECT_EQ(ours.rows, theirs.rows) << sql << "\n" << ours.shown();
+    failed += theirs.ok() ? 0 : 1;
+  }
+  EXPECT_EQ(failed, 9);
+}
+
 TEST(LanguageOracle, LongListsOfArgumentsAnswerAsPostgresDoes) {
   Oracle oracle;
   std::string numbers = "70001";

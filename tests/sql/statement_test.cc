@@ -193,7 +193,7 @@ TEST_F(Statements, RefusalsSayWhereAndWhatToWrite) {
   EXPECT_EQ(refusal("select nope from orders"), "42703@8");
   EXPECT_EQ(refusal("select * from a.b"), "42P01@15");
   EXPECT_EQ(refusal("selec 1"), "42601@1");
-  EXPECT_EQ(refusal("truncate orders"), "0A000@0");
+  EXPECT_EQ(refusal("truncate orders"), "0A000@1");
   EXPECT_EQ(refusal("select 1 + 'x'"), "22P02@12");
 }
 
@@ -240,6 +240,35 @@ TEST_F(Statements, DeepAndHugeStatementsAreRefusedNotACrash) {
   EXPECT_TRUE(parse_statements("insert into t values (1)" + repeated(", (1)", 20000)).ok());
   EXPECT_TRUE(parse_statements("select 1 where a = 1" + repeated(" and b = 2", 5000)).ok());
   EXPECT_TRUE(parse_statements("select 1 where a in (1" + repeated(", 2", 20000) + ")").ok());
+}
+
+// Where the grammar's tree does not say it.
+TEST_F(Statements, WhatIsNotSupportedIsRefusedWithItsPlaceAndAWayOut) {
+  struct Case {
+    std::string sql, at;
+  };
+  for (const Case& one : std::vector<Case>{
+           {"select 1; alter table orders add column x integer", "alter"},
+           {"create index i on orders (id)", "create"},
+           {"  /* now */ truncate orders", "truncate"},
+           {"select id from orders for update", "for update"},
+           {"select 'FULL', * from orders a full join orders b on a.id = b.id", "full join"},
+           {"select * from orders natural join orders b", "natural"},
+           {"select 1 except select 2", "except"},
+           {"select 1 intersect select 2", "intersect"},
+           {"savepoint s", "savepoint"},
+           {"copy orders to stdout", "copy"},
+           {"create view v as select 1", "create"},
+           {"refresh materialized view v", "refresh"},
+           {"create table t (a integer primary key, check (a > 0))", "check"},
+           {"create table t (a integer primary key references orders)", "references"},
+       }) {
+    const auto parsed = parse_statements(one.sql);
+    ASSERT_FALSE(parsed.ok()) << one.sql;
+    EXPECT_EQ(parsed.error().state, sqlstate::kFeatureNotSupported) << one.sql;
+    EXPECT_EQ(parsed.error().position, static_cast<int>(one.sql.find(one.at)) + 1) << one.sql;
+    EXPECT_NE(parsed.error().hint, "") << one.sql;
+  }
 }
 
 // Computed when it is bound, each would be 16 MB, and the statement 8 GB.

@@ -52,6 +52,7 @@ TEST(TableCodec, RowsComeBackFromKeyAndBytesInEveryKindOfTable) {
         ASSERT_EQ(values[c].is_null(), back[c].is_null());
         if (!values[c].is_null()) {
           ASSERT_EQ(compare_values(values[c], back[c]), 0);
+          ASSERT_EQ(to_text(values[c]), to_text(back[c]));  // With the zeros at the end.
         }
       }
     }

@@ -108,6 +108,44 @@ TEST(ViewsOracle, TheFirstRowsKeepTheScaleOfNumerics) {
   EXPECT_EQ(result.compared, 16);  // Four views, after each batch and in the end.
 }
 
+TEST(ViewsOracle, KeysAndExtremesKeepTheScaleOfDeclaredNumerics) {
+  auto upsert = [](const std::string& id, const std::string& price) {
+    return Step{StepKind::Upsert, "t", {}, 1, {}, {}, {id, price, price}};
+  };
+  auto view = [](const std::string& name, const std::string& query) {
+    return Step{StepKind::CreateView, name, {}, 1, query, {}, {}};
+  };
+  const Script script = {
+      {StepKind::CreateTable,
+       "t",
+       {{"id", "integer"}, {"price", "numeric(10,2)"}, {"rough", "numeric(5,-1)"}},
+       1,
+       {},
+       {},
+       {}},
+      upsert("1", "1.50"),
+      upsert("2", "1.5"),
+      upsert("3", "120"),
+      upsert("4", "0"),
+      view("by_price", "select price, rough, count(*) as n from t group by price, rough"),
+      view("extremes", "select id % 2 as odd, min(price) as low, max(price) as high from t group by id % 2"),
+      view("prices", "select distinct price from t"),
+      view("by_price_shown", "select price::text as shown, rough::text as about, n from by_price"),
+      view("extremes_shown", "select odd, low::text as low, high::text as high from extremes"),
+      view("prices_shown", "select price::text as shown from prices"),
+      {},
+      upsert("5", "NaN"),
+      upsert("2", "-1200.1"),
+      {},
+  };
+  sql::testing::Oracle oracle;
+  FlowViews views;
+  const RunResult result = run_script(script, views, oracle);
+  EXPECT_EQ(result.difference, "");
+  EXPECT_TRUE(result.refused.empty());
+  EXPECT_EQ(result.compared, 18);  // Six views, after each batch and in the end.
+}
+
 TEST(ViewsOracle, AClustersViewsAreWhatPostgresSaysWhileViewManagersComeAndGo) {
   RandomScriptOptions options;
   options.batches = 10;
