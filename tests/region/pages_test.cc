@@ -1,7 +1,8 @@
-// DESIGN "Joins".
+// DESIGN "Joins" and "Backfill".
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "proto/change.h"
@@ -224,6 +225,146 @@ TEST_F(Joins, ChildrenOfASplitGoOnWithPendingPages) {
     count(seen(child, 0));
   }
   EXPECT_EQ(keys.size(), 10u);
+}
+
+// ---- backfill
+
+class Backfills : public ::testing::Test {
+ protected:
+  static RegionOptions options() {
+    RegionOptions out;
+    out.page_bytes_max = 100;  // A few rows.
+    return out;
+  }
+  Backfills() {
+    catalog_.create(base_.definition());
+    rig_.catalog(catalog_);
+    rig_.open();
+    rig_.settle();
+  }
+  void create_and_begin() {
+    catalog_.create(view_.definition());
+    catalog_.begin(3);
+    rig_.catalog(catalog_);
+  }
+  // What the view is told: each change that is not marked, and each page, in order.
+  std::map<int64_t, int64_t> told(size_t* pages = nullptr) {
+    std::map<int64_t, int64_t> out;
+    for (const pb::RecordBody& body : rig_.bodies()) {
+      if (body.catalog_version() < catalog_.version()) continue;
+      bool page = body.has_backfill_page();
+      if (page && pages != nullptr) ++*pages;
+      ChangeReader reader(page ? body.backfill_page().changes() : body.commit().changes());
+      for (Change change; reader.next(change);) {
+        if (change.skips(view_.id())) continue;
+        int64_t key = *base_.decode(change.key, change.after ? *change.after : *change.before)[0];
+        EXPECT_FALSE(page && out.contains(key)) << "paged, but told before: " << key;
+        if (change.after) {
+          out[key] = *base_.decode(change.key, *change.after)[1];
+        } else {
+          out.erase(key);
+        }
+      }
+    }
+    return out;
+  }
+  std::map<int64_t, int64_t> rows() {
+    std::map<int64_t, int64_t> out;
+    for (const Cells& row : rig_.all(base_)) out[*row[0]] = *row[1];
+    return out;
+  }
+
+  TestTable base_{define({.id = 1})};
+  TestTable view_{define({.id = 3, .kind = pb::VIEW, .sources = {1}})};
+  TestCatalog catalog_;
+  Rig rig_{{RegionId{1}, kShards.all(), Generation{1}, kShards}, options()};
+};
+
+TEST_F(Backfills, ARegionWritesItsRowsAsPagesInOrder) {
+  for (int64_t key = 0; key < 40; ++key) rig_.put(base_, {key, key});
+  create_and_begin();
+  rig_.settle();
+  size_t pages = 0;
+  EXPECT_EQ(told(&pages), rows());
+  EXPECT_GT(pages, 4u);
+  EXPECT_TRUE(rig_.state().backfills().at(TableId{3}).done);
+}
+
+TEST_F(Backfills, AnEmptyRegionWritesItsLastPageAtOnce) {
+  create_and_begin();
+  rig_.settle();
+  EXPECT_TRUE(rig_.last_body().backfill_page().last());
+}
+
+TEST_F(Backfills, LiveChangesBeyondTheCursorAreMarkedAndComeWithALaterPage) {
+  for (int64_t key = 0; key < 60; key += 2) rig_.put(base_, {key, key});
+  pb::SessionName session = rig_.session();
+  create_and_begin();
+  uint64_t number = 0;
+  for (int64_t step = 0; step < 60; ++step) {
+    std::string operations;
+    if (step % 3 == 0) {
+      add_delete(operations, base_, {step, 0});
+    } else {
+      add_put(operations, base_, {step * 7 % 60, 1000 + step});
+    }
+    ++number;
+    rig_.write(rig_.request(session, number, operations, number));
+    rig_.tick(5'000);
+    if (step % 2 == 0) rig_.land(1);
+  }
+  rig_.settle();
+  EXPECT_EQ(told(), rows());
+}
+
+TEST_F(Backfills, GoOnFromTheCursorAfterARestart) {
+  for (int64_t key = 0; key < 40; ++key) rig_.put(base_, {key, key});
+  create_and_begin();
+  for (uint64_t version = 2;
+       !rig_.state().backfills().contains(TableId{3}) || !rig_.state().backfills().at(TableId{3}).done;
+       ++version) {
+    rig_.tick();
+    rig_.land(1);
+    rig_.tick();
+    rig_.end(version % 2);
+    rig_.open(version);
+    ASSERT_LT(version, 100u);
+  }
+  EXPECT_EQ(told(), rows());
+}
+
+TEST_F(Backfills, WaitWhileViewsLag) {
+  rig_.put(base_, {1, 1});
+  rig_.region().hold_back(true);
+  create_and_begin();
+  rig_.settle();
+  EXPECT_FALSE(rig_.state().backfills().at(TableId{3}).done);
+  rig_.region().hold_back(false);
+  rig_.settle();
+  EXPECT_TRUE(rig_.state().backfills().at(TableId{3}).done);
+}
+
+TEST_F(Backfills, HaveEndedWhenEveryLaneHasCommittedPastTheLastPage) {
+  rig_.put(base_, {1, 1});
+  create_and_begin();
+  rig_.settle();
+  EXPECT_EQ(rig_.state().backfilling(), std::vector<TableId>{TableId{3}});
+  Position end = pos(1, rig_.log()->records.size());
+  rig_.report(shards(0, 15), end);
+  rig_.settle();
+  EXPECT_EQ(rig_.state().backfilling(), std::vector<TableId>{TableId{3}});
+  rig_.report(shards(15, 16), end);
+  rig_.settle();
+  EXPECT_EQ(rig_.state().backfilling(), std::vector<TableId>{});
+}
+
+TEST_F(Backfills, AViewThatHasNotBegunIsBackfilling) {
+  catalog_.create(view_.definition());
+  rig_.catalog(catalog_);
+  rig_.settle();
+  EXPECT_EQ(rig_.state().backfilling(), std::vector<TableId>{TableId{3}});
+  EXPECT_FALSE(rig_.state().all_backfilled());
+  EXPECT_TRUE(rig_.state().backfills().empty());  // No pages before begin.
 }
 
 }  // namespace
