@@ -351,7 +351,10 @@ StatementResult statement(const PgQuery__Node* node) {
     case PG_QUERY__NODE__NODE_INDEX_STMT:
       return unsupported("CREATE INDEX", -1,
                          "Write CREATE MATERIALIZED VIEW ... WITH (distribute_by = 'column').");
-    case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT: return unsupported("ALTER TABLE", -1);
+    case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT:
+      return unsupported(
+          "ALTER TABLE", -1,
+          "Create a table as it should be, and write INSERT INTO ... SELECT ... FROM the old one.");
     default: return unsupported("this statement", -1);
   }
 }
