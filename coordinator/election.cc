@@ -1,6 +1,7 @@
 #include "coordinator/election.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tidemark {
 
@@ -44,7 +45,7 @@ struct Election::State : std::enable_shared_from_this<State> {
         self.become(std::nullopt);
         self.guid.clear();
         self.coordination.new_session();
-      } else if (state == SessionState::Connected && !self.busy) {
+      } else if (state == SessionState::Connected) {
         self.look();
       }
     }));
@@ -55,7 +56,7 @@ struct Election::State : std::enable_shared_from_this<State> {
     busy = true;
     coordination.create(paths::kElection + ("/" + guid + "-"), data, EntryMode::EphemeralSequential,
                         guarded([](State& self, auto created) {
-                          self.busy = false;
+                          if (self.must_look_again()) return self.look();
                           if (created.ok()) return self.look();
                           self.on_failure(created.error());
                         }));
@@ -63,10 +64,10 @@ struct Election::State : std::enable_shared_from_this<State> {
 
   // Where am I in the queue? A reply that was lost is found by the guid: it leaves no second entry.
   void look() {
-    if (busy) return;
-    busy = true;
+    again = busy;
+    if (std::exchange(busy, true)) return;
     coordination.children(paths::kElection, nullptr, guarded([](State& self, auto names) {
-                            self.busy = false;
+                            if (self.must_look_again()) return self.look();
                             if (!names.ok()) return self.on_failure(names.error());
                             self.on_queue(std::move(*names));
                           }));
@@ -90,19 +91,25 @@ struct Election::State : std::enable_shared_from_this<State> {
     busy = true;
     coordination.exists(before, guarded([](State& self) { self.look(); }),
                         guarded([](State& self, auto there) {
-                          self.busy = false;
+                          if (self.must_look_again()) return self.look();
                           if (!there.ok()) return self.on_failure(there.error());
                           if (!*there) self.look();
                         }));
   }
 
+  // Ends the question under way; its answer may be older than what happened meanwhile.
+  bool must_look_again() {
+    busy = false;
+    return std::exchange(again, false);
+  }
+
   void on_failure(CoordinationError error) {
     if (error == CoordinationError::SessionExpired) return;  // The session's listener begins anew.
-    auto again = guarded([](State& self, auto&&...) {
+    auto later = guarded([](State& self, auto&&...) {
       self.scheduler.post_after(kFactRetryDelay, self.guarded([](State& me) { me.look(); }));
     });
-    if (error == CoordinationError::NoNode) return ensure_folders(coordination, again);
-    again();
+    if (error == CoordinationError::NoNode) return ensure_folders(coordination, later);
+    later();
   }
 
   void become(std::optional<std::string> entry) {
@@ -135,7 +142,8 @@ struct Election::State : std::enable_shared_from_this<State> {
   const Listener listener;
   std::string guid;  // Empty: not in the queue.
   std::optional<std::string> elected;
-  bool busy = false;
+  bool busy = false;   // One question at a time.
+  bool again = false;  // There was a reason to look while it was under way.
   bool withdrawn = false;
 };
 

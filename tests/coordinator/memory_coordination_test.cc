@@ -78,6 +78,32 @@ TEST(MemoryCoordination, ALostReplyLeavesNoOrphanInTheElection) {
   }
 }
 
+// A candidate hears that the one before it is gone while it waits for another answer: it looks once more.
+TEST(MemoryCoordination, NoDeathIsOverheardByTheNextInLine) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    MemoryBed bed({.delay_max = Micros{20'000}, .watch_delay_max = Micros{5'000}}, seed);
+    Random random(seed);
+    std::optional<std::string> elected;
+    auto stand = [&](Coordination& session, Election::Listener listener) {
+      return std::make_unique<Election>(bed.scheduler(), session, random, pb::ProcessFact{}, listener);
+    };
+    Coordination& session = bed.open();
+    auto first = stand(session, [&](const auto& now) { elected = now; });
+    ASSERT_TRUE(bed.wait([&] { return elected.has_value(); }));
+    auto second = stand(bed.open(), [&](const auto& now) { elected = now; });
+    ASSERT_TRUE(bed.wait([&] { return bed.tree().entries().children(paths::kElection)->size() == 2; }));
+    auto& clock = static_cast<VirtualScheduler&>(bed.scheduler());
+    clock.run_until({clock.now().value + 100'000});
+    first.reset();
+    elected.reset();
+    second->look_again();
+    clock.run_until({clock.now().value + static_cast<int64_t>(random.below(40'000))});
+    bed.close(session);
+    EXPECT_TRUE(bed.wait([&] { return elected.has_value(); })) << seed;
+    second.reset();
+  }
+}
+
 // A counter that is only ever raised by compare-and-set, with connections breaking before and after: a lost
 // reply leaves it raised, a lost request does not, and both are met.
 TEST(MemoryCoordination, AnUnknownOutcomeIsSometimesDoneAndSometimesNot) {
