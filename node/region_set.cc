@@ -182,13 +182,15 @@ bool RegionSet::load(const pb::RegionEntry& entry, MapVersion joined) {
   return find(region) != nullptr;
 }
 
-// A member of a parent that had no checkpoint of it when it was sealed never gets one: nobody owns what is
-// sealed. The child's owner can send the child's.
+// A member of a parent that had no checkpoint of it when it was sealed, or lost it since, never gets one:
+// nobody owns what is sealed. The child's owner can send the child's.
 bool RegionSet::lacks_parent(const pb::RegionEntry& entry) const {
   return std::any_of(entry.parents().begin(), entry.parents().end(), [&](uint64_t id) {
     RegionId parent{id};
     if (replicas_.count(parent) != 0 || on_disk_.count(parent) != 0) return false;
-    bool lacks = view_.region(parent) == nullptr || wants_seed_.count(parent) != 0;
+    const pb::RegionEntry* known = view_.region(parent);
+    std::optional<MapVersion> joined = known ? membership(*known) : std::nullopt;
+    bool lacks = !joined || wants_seed_.count(parent) != 0 || is_lost(*known, *joined);
     if (lacks) TM_PROBE("node: a child whose parent never came here");
     return lacks;
   });

@@ -319,6 +319,30 @@ TEST(StorageNode, AnEmptyDiskSaysThatItIsLostAndJoinsAnew) {
   bed.expect_nothing_lost();
 }
 
+// A sealed parent is sent by nobody: whoever lost it gets the child from the child's owner.
+TEST(StorageNode, ANodeThatLostTheParentBeforeTheSplitIsSeededWithTheChildren) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  write_round(bed, 20, "first");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).has_checkpoint(); }));
+  bed.crash("n2");
+  bed.lose_disk("n2");
+  bed.start("n2");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).lost(); }));
+  bed.split(1, 3);
+  write_round(bed, 20, "second");
+  for (uint64_t child : {2, 3})
+    ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", child).has_checkpoint(); })) << child;
+  bed.crash("n1");
+  for (uint64_t child : {2, 3}) {
+    bed.move(child, "n2");
+    ASSERT_TRUE(bed.run_until([&] { return bed.owns("n2", child); })) << child;
+  }
+  bed.expect_nothing_lost();
+}
+
 TEST(StorageNode, TheOwnerTrimsToTheFloorOfTheMapAndStillRestarts) {
   NodeBed bed;
   bed.start("n1");
