@@ -183,7 +183,8 @@ class Run {
 
   void liveness() {
     nemesis_.mend();
-    if (!operator_.settle_catalog()) return fail("P2 termination", "the catalog does not take a change");
+    auto stuck = [this] { fail("P2 termination", "the catalog does not take a change"); };
+    if (!operator_.settle_catalog()) return stuck();
     // As long as it gets on it may take its time; what stands still for so long has stopped for good.
     const int idle_rounds_max = 120, rounds_max = 1200;
     std::string why, property;
@@ -191,6 +192,8 @@ class Run {
     for (int round = 0, idle = 0; round < rounds_max && idle < idle_rounds_max; ++round) {
       cluster_.run_for(Micros{500'000});
       if (!report_.findings.empty()) return;
+      // Again and again: a request to pause one may still be on its way.
+      if (!operator_.resume_backfills()) return stuck();
       std::tie(property, why) = unrest();
       if (why.empty()) break;
       trace_.say("not at rest:", property, why);
