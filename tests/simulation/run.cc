@@ -143,6 +143,8 @@ class Run {
         [this](SessionNumber session, const std::vector<CoordinationOp>& ops) {
           for (const CoordinationOp& op : ops) {
             if (op.kind != CoordinationOp::Kind::Set) continue;
+            trace_.say("fact:", op.path);
+            ++facts_written_;
             for (auto& checker : checkers_) checker->on_fact_written(session, op.path, op.data);
           }
         });
@@ -297,6 +299,7 @@ class Run {
                     {"reads after tokens", counts.token_reads},
                     {"reads failed", counts.failed_reads},
                     {"records", witness_.record_count()},
+                    {"facts", facts_written_},
                     {"messages", cluster_.world().network.counters().messages}};
     report_.changes = operator_.counts();
     report_.faults = nemesis_.counts();
@@ -310,6 +313,7 @@ class Run {
   }
 
   RunReport report_;
+  uint64_t facts_written_ = 0;
   Scenario scenario_;
   SimCluster cluster_;
   Trace trace_;
