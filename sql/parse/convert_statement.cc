@@ -151,10 +151,11 @@ StatementResult create_view(const PgQuery__CreateTableAsStmt& source) {
 StatementResult alter(const PgQuery__AlterTableStmt& source) {
   const char* hint = "Write ALTER MATERIALIZED VIEW ... SET (option = value), or RESET (option).";
   const int location = source.relation->location;
-  if (source.objtype != PG_QUERY__OBJECT_TYPE__OBJECT_MATVIEW)
+  if (source.objtype != PG_QUERY__OBJECT_TYPE__OBJECT_MATVIEW) {
     return unsupported(
-        "ALTER TABLE", location,
+        "ALTER TABLE", -1,
         "Create a table as it should be, and write INSERT INTO ... SELECT ... FROM the old one.");
+  }
   if (source.n_cmds != 1) return unsupported("this ALTER MATERIALIZED VIEW", location, hint);
   const PgQuery__AlterTableCmd& command = *source.cmds[0]->alter_table_cmd;
   const bool sets = command.subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_SetRelOptions;
