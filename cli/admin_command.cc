@@ -89,6 +89,7 @@ constexpr const char* kExplanation =
     "add-node NAME [WEIGHT] | remove-node NAME\n"
     "move-region REGION NODE | split-region REGION [SHARD] | merge-regions REGION REGION\n"
     "discard-logs | rebalance\n"
+    "backfill VIEW pause | resume | ROWS_PER_SECOND\n"
     "stage COMMAND... | plan | commit | cancel [OPERATION]";
 
 }  // namespace

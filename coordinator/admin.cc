@@ -167,6 +167,18 @@ AdminAnswer cancel(const Situation& now, const pb::AdminRequest& request, const 
   return refuse(request, "operation " + words[1] + " is not running");
 }
 
+AdminAnswer pace_backfill(const Situation& now, const pb::AdminRequest& request, const Words& words) {
+  auto pace = parse_pace(words);
+  if (!pace.ok()) return misunderstand(request, pace.error().message);
+  auto paced = set_pace(now.facts.catalog, words[1], *pace);
+  if (!paced.ok()) return refuse(request, paced.error().message);
+  AdminAnswer answer = agree(request, paced->text);
+  if (!paced->after) return answer;
+  answer.after = now.facts;
+  answer.after->catalog = std::move(*paced->after);
+  return answer;
+}
+
 AdminAnswer rejoin(const Situation& now, const pb::AdminRequest& request) {
   const pb::Operation* operation = now.operation(request.operation());
   if (!operation) return refuse(request, "there is no operation " + std::to_string(request.operation()));
@@ -192,6 +204,7 @@ AdminAnswer answer_admin(const Situation& now, const pb::AdminRequest& request) 
   if (verb == "commit" && alone) return commit(now, request);
   if (verb == "stage") return stage(now, request, words);
   if (verb == "cancel") return cancel(now, request, words);
+  if (verb == "backfill") return pace_backfill(now, request, words);
   return begin(now, request, words);
 }
 
@@ -205,6 +218,16 @@ Result<pb::Catalog> change_catalog(const pb::Catalog& catalog, const pb::Catalog
                               [&](const auto& one) { return one.id() == id && one.dropped() == 0; });
     if (table == next.mutable_tables()->end()) return Error{"there is no table " + std::to_string(id)};
     table->set_dropped(next.version());
+  }
+  for (const auto& wanted : request.pace()) {
+    auto view =
+        std::find_if(next.mutable_tables()->begin(), next.mutable_tables()->end(),
+                     [&](const auto& one) { return one.id() == wanted.view() && one.dropped() == 0; });
+    if (view == next.mutable_tables()->end() || view->kind() != pb::VIEW)
+      return Error{"there is no view " + std::to_string(wanted.view())};
+    view->clear_backfill_rows_per_second();
+    if (wanted.has_rows_per_second()) view->set_backfill_rows_per_second(wanted.rows_per_second());
+    view->set_paced(next.version());
   }
   auto is_alive = [&](const pb::TableDefinition& table) { return table.dropped() == 0; };
   for (const auto& wanted : request.create()) {
@@ -222,6 +245,7 @@ Result<pb::Catalog> change_catalog(const pb::Catalog& catalog, const pb::Catalog
     table.set_created(next.version());
     table.set_dropped(0);
     table.set_filled(0);
+    table.set_paced(0);
     bool derived = wanted.kind() == pb::VIEW || wanted.kind() == pb::AUXILIARY;
     table.set_begun(derived ? 0 : next.version());
     next.set_next_id(std::max(next.next_id(), wanted.id() + 1));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/rows_per_second.h"
 #include "coordinator/situation.h"
 #include "proto/messages.pb.h"
 
@@ -22,7 +23,8 @@ struct AdminAnswer {
 // its operation and `more`; asking with that number tells how far it is.
 AdminAnswer answer_admin(const Situation& now, const pb::AdminRequest& request);
 
-// DDL: the catalog with the definitions added and dropped, at the next version. Views wait for BeginViews.
+// DDL: the catalog with the definitions added, paced and dropped, at the next version. Views wait for
+// BeginViews.
 Result<pb::Catalog> change_catalog(const pb::Catalog& catalog, const pb::CatalogRequest& request);
 
 // ---- for the files of admin_*.cc
@@ -35,6 +37,16 @@ std::optional<std::string> refusal_of(const Situation& now, const pb::Operation&
 std::optional<std::string> already_done(const Situation& now, const pb::Operation& operation);
 // Adds it to what is running, and to the wishes. Gives its number; one that is running already is joined.
 uint64_t begin_operation(const Situation& now, ClusterFacts& facts, pb::Operation operation);
+
+// "backfill VIEW pause | resume | ROWS_PER_SECOND". None: as fast as it can. Fails on wrong words.
+Result<std::optional<RowsPerSecond>> parse_pace(const std::vector<std::string>& words);
+struct PaceAnswer {
+  std::string text;
+  std::optional<pb::Catalog> after;  // None: it is so already.
+};
+// Fails if there is no such view.
+Result<PaceAnswer> set_pace(const pb::Catalog& catalog, const std::string& name,
+                            std::optional<RowsPerSecond> pace);
 
 std::string name_of(pb::Operation::Kind kind);         // "add-vm"
 std::string title_of(const pb::Operation& operation);  // "move-region 3 n2"

@@ -40,17 +40,17 @@ Lag worst_lag(const Situation& now) {
   return out;
 }
 
-const char* state_name(pb::ViewFreshness::State state) {
-  switch (state) {
+const char* state_name(const pb::ViewFreshness& view) {
+  switch (view.state()) {
     case pb::ViewFreshness::WAITING: return "waiting";
-    case pb::ViewFreshness::BACKFILLING: return "backfilling";
+    case pb::ViewFreshness::BACKFILLING: return is_paused(view.backfill()) ? "paused" : "backfilling";
     default: return "ready";
   }
 }
 
 void write_view(const pb::ViewFreshness& view, JsonWriter& json) {
   json.field("name", view.name());
-  json.field("state", state_name(view.state()));
+  json.field("state", state_name(view));
   json.field("lag_records", view.lag_records());
   json.field("lag_micros", view.lag_micros());
   if (view.lag_records() > 0) {
@@ -62,6 +62,8 @@ void write_view(const pb::ViewFreshness& view, JsonWriter& json) {
   json.object("backfill", [&] {
     json.field("done_per_million", view.backfill().done_per_million());
     json.field("rows_per_second", view.backfill().rows_per_second());
+    if (view.backfill().has_rows_per_second_max())
+      json.field("rows_per_second_max", view.backfill().rows_per_second_max());
     if (view.backfill().micros_left() >= 0) json.field("micros_left", view.backfill().micros_left());
   });
 }

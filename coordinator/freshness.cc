@@ -57,12 +57,13 @@ struct WholeBackfill {
     micros_left = std::max(micros_left, here->micros_left());
   }
 
-  pb::BackfillProgress progress(uint32_t view) const {
+  pb::BackfillProgress progress(const pb::TableDefinition& view) const {
     pb::BackfillProgress out;
-    out.set_view(view);
+    out.set_view(view.id());
+    if (view.has_backfill_rows_per_second()) out.set_rows_per_second_max(view.backfill_rows_per_second());
     out.set_done_per_million(static_cast<uint32_t>(done / std::max<uint64_t>(1, shards)));
     out.set_rows_per_second(rows_per_second);
-    out.set_micros_left(is_time_known ? micros_left : -1);
+    out.set_micros_left(is_time_known && !is_paused(out) ? micros_left : -1);
     return out;
   }
 };
@@ -86,7 +87,7 @@ pb::ViewFreshness freshness_of(const Situation& now, const FeedGraph& graph,
   out.set_state(view.begun() == 0    ? pb::ViewFreshness::WAITING
                 : view.filled() != 0 ? pb::ViewFreshness::READY
                                      : pb::ViewFreshness::BACKFILLING);
-  if (out.state() == pb::ViewFreshness::BACKFILLING) *out.mutable_backfill() = backfill.progress(view.id());
+  if (out.state() == pb::ViewFreshness::BACKFILLING) *out.mutable_backfill() = backfill.progress(view);
   return out;
 }
 
@@ -98,12 +99,19 @@ std::string decimal(int64_t value, int64_t unit) {
 
 std::string describe_backfill(const pb::BackfillProgress& backfill) {
   std::string out = "backfilling: " + decimal(backfill.done_per_million(), 10'000) + "%";
+  if (is_paused(backfill)) return out + ", paused";
   if (backfill.rows_per_second() > 0) out += ", " + std::to_string(backfill.rows_per_second()) + " rows/s";
+  if (backfill.has_rows_per_second_max())
+    out += ", at most " + std::to_string(backfill.rows_per_second_max()) + " rows/s";
   if (backfill.micros_left() >= 0) out += ", " + decimal(backfill.micros_left(), 1'000'000) + " s left";
   return out;
 }
 
 }  // namespace
+
+bool is_paused(const pb::BackfillProgress& backfill) {
+  return backfill.has_rows_per_second_max() && backfill.rows_per_second_max() == 0;
+}
 
 FeedGraph::FeedGraph(const pb::Catalog& catalog) {
   for (const pb::TableDefinition& table : catalog.tables()) {

@@ -31,8 +31,11 @@ class FeedGraph {
 // All views, by name.
 pb::FreshnessReply freshness_of(const Situation& now);
 
+// As told by freshness_of(): an operator has paused it.
+bool is_paused(const pb::BackfillProgress& backfill);
+
 // For people: "ready, reflects every write", "ready, 12 records and 3.4 ms behind ...",
-// "backfilling: 41.2% ...".
+// "backfilling: 41.2% ...", "backfilling: 41.2%, paused".
 std::string describe_freshness(const pb::ViewFreshness& view);
 
 }  // namespace tidemark

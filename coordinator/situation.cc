@@ -220,8 +220,10 @@ const pb::Operation* Situation::operation(uint64_t id) const {
 }
 
 bool Situation::follows_another(uint64_t region) const {
-  for (const auto& operation : facts.operations.running())
-    if (operation.kind() == pb::Operation::MERGE_REGIONS && operation.regions(1) == region) return true;
+  for (const auto& operation : facts.operations.running()) {
+    bool merges = operation.kind() == pb::Operation::MERGE_REGIONS && !operation.cancelling();
+    if (merges && operation.regions(1) == region) return true;
+  }
   return false;
 }
 

@@ -142,7 +142,7 @@ class Situation {
   // ---- operations
   const pb::Operation* running(pb::Operation::Kind kind, const std::string& member) const;
   const pb::Operation* operation(uint64_t id) const;
-  // Of a running MERGE_REGIONS: the region whose replicas follow those of the first.
+  // Of a running MERGE_REGIONS that is not called off: the region whose replicas follow those of the first.
   bool follows_another(uint64_t region) const;
   // An operator has said where it goes, or what becomes of it: balancing leaves it alone.
   bool is_spoken_for(uint64_t region) const;

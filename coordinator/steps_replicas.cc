@@ -152,10 +152,11 @@ std::string spare_replica(const Situation& now, const pb::RegionEntry& entry, co
   return best;
 }
 
-// Where the region should be owned instead of where it is. Empty: it is right where it is.
+// Where the region should be owned instead of where it is. Empty: it is right where it is. Never a node that
+// is leaving, whoever wants it there: it would have to be left again at once, and be wanted there again.
 std::string wanted_owner(const Situation& now, const pb::RegionEntry& entry, const Targets& targets) {
   auto found = targets.owners.find(entry.region());
-  if (found != targets.owners.end()) return found->second;
+  if (found != targets.owners.end() && !now.is_node_leaving(found->second)) return found->second;
   if (!now.is_node_leaving(entry.owner())) return {};
   std::string best;
   for (const auto& replica : entry.replicas()) {

@@ -19,6 +19,11 @@ uint32_t share_of(HashSpan hashes, uint64_t hash) {
   return static_cast<uint32_t>(std::min<uint64_t>(kWhole, done * kWhole / all));
 }
 
+std::optional<uint64_t> limit_of(const Table& view) {
+  if (!view.definition->has_backfill_rows_per_second()) return std::nullopt;
+  return view.definition->backfill_rows_per_second();
+}
+
 }  // namespace
 
 uint32_t backfill_done_per_million(const RegionIdentity& identity, const Table& view,
@@ -46,9 +51,11 @@ void BackfillMeter::sample(const RegionState& state, Micros now) {
     if (!first) view.rate.sample(view.rows, passed);
     view.rows = 0;
     uint32_t done = backfill_done_per_million(state.identity(), *table, backfill);
-    if (!view.began_at) {
+    if (!view.began_at || view.limit != limit_of(*table)) {  // How it went before tells nothing.
       view.began_at = now;
       view.began_done = done;
+      view.limit = limit_of(*table);
+      view.micros_left = Micros{-1};
     }
     if (done > view.began_done) {
       int64_t took = now.value - view.began_at->value;

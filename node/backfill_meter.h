@@ -32,8 +32,9 @@ class BackfillMeter {
   struct View {
     uint64_t rows = 0;  // Since the last sample.
     DecayedRate rate;
-    // Where it was when first seen: what is left takes as long as what was done since.
+    // Where it was when first seen at this limit: what is left takes as long as what was done since.
     std::optional<Micros> began_at;
+    std::optional<uint64_t> limit;
     uint32_t began_done = 0;
     Micros micros_left{-1};
   };

@@ -101,6 +101,7 @@ std::optional<Micros> RegionOwner::next_tick() const {
   if (has_reports_ && serves()) at(progress_at_, options_.progress_interval);
   if (ahead_.parts().size() > 1 && serves())
     at(unify_asked_at_.value_or(inputs_.now), options_.unify_interval);
+  if (std::optional<Micros> due = next_page_due(); due && serves()) at(*due, Micros{0});
   for (const TokenWait& wait : waits_) at(wait.asked_at.value_or(inputs_.now), options_.ask_interval);
   return out;
 }

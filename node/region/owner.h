@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "node/region/ahead_rows.h"
+#include "node/region/backfill_pace.h"
 #include "node/region/change_maker.h"
 #include "node/region/commit_queue.h"
 #include "node/region/overlay.h"
@@ -117,9 +118,16 @@ class RegionOwner {
 
   // ---- pages (owner_pages.cc)
   void write_join_pages();
+  // Of the first view whose pace allows one now.
   void write_backfill_page();
   // Adds rows after the cursor. True: those were the last.
-  bool fill_page(const Table& view, std::string& cursor, std::string& changes);
+  bool fill_page(const Table& view, uint64_t rows_max, pb::BackfillPage& page, uint64_t& rows);
+  BackfillPace pace_of(const Table& view) const;
+  // When the view's next page may be written. None: not before the catalog says otherwise.
+  std::optional<Micros> page_due(const Table& view) const;
+  void note_page(const Table& view, uint64_t rows);
+  // The next time at which a page that waits for its time is due.
+  std::optional<Micros> next_page_due() const;
 
   // ---- progress and tokens (owner_progress.cc)
   void record_progress();
@@ -158,6 +166,12 @@ class RegionOwner {
   std::optional<Micros> unify_asked_at_;
   bool refence_asked_ = false;
   std::optional<Offset> last_page_;  // Of a backfill.
+  // The last page of each view whose pace is limited. Not kept: a new incarnation may begin with a page.
+  struct PacedPage {
+    Micros written_at;
+    uint64_t rows = 0;
+  };
+  std::map<TableId, PacedPage> paced_pages_;
   std::map<SessionKey, Micros> session_used_;
   Micros opened_at_;
 

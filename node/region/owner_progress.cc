@@ -47,8 +47,10 @@ void RegionOwner::record_progress() {
 
 // Somebody waits for a token, or a step of a plan for a marker, a seal or the end of a backfill.
 bool RegionOwner::is_progress_awaited() const {
+  auto ends = [](const auto& it) { return it.second.done; };  // A slow one would be awaited for days.
+  bool a_backfill_ends = std::any_of(ahead_.backfills().begin(), ahead_.backfills().end(), ends);
   return !waits_.empty() || !committed_waits_.empty() || ahead_.ring_acknowledged() != ahead_.ring() ||
-         !ahead_.backfills().empty() || !ahead_.committed_past_parents();
+         a_backfill_ends || !ahead_.committed_past_parents();
 }
 
 void RegionOwner::on_committed_positions(const std::vector<LaneRun>& lanes) {

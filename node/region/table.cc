@@ -152,8 +152,9 @@ pb::CatalogChange next_catalog_change(const pb::Catalog& catalog, CatalogVersion
   pb::CatalogChange out;
   out.set_version(version);
   for (const pb::TableDefinition& definition : catalog.tables()) {
-    if (definition.created() != version && definition.begun() != version && definition.dropped() != version)
-      continue;
+    bool concerned = definition.created() == version || definition.begun() == version ||
+                     definition.paced() == version || definition.dropped() == version;
+    if (!concerned) continue;
     pb::TableDefinition& table = *out.add_tables();
     table = definition;
     if (table.begun() > version) table.clear_begun();

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/rows_per_second.h"
 #include "sql/bind/coerce.h"
 #include "sql/bind/relation.h"
 #include "sql/catalog.h"
@@ -33,9 +34,16 @@ struct CreateViewStatement {
   // WITH (distribute_by = '...', cluster_by = '...'), as indexes of columns; empty where not given.
   std::vector<int> distribute_by;
   std::vector<ClusteringColumn> cluster_by;
+  std::optional<RowsPerSecond> backfill_rows_per_second;
   std::vector<TableSchemaPtr> sources;
   bool if_not_exists = false;
   bool or_replace = false;
+};
+
+struct AlterViewStatement {
+  TableSchemaPtr view;  // Null: it was allowed to be missing.
+  std::string name;
+  std::optional<RowsPerSecond> backfill_rows_per_second;  // None: as fast as it can.
 };
 
 struct DropStatement {
@@ -112,9 +120,9 @@ struct HoldWritesStatement {
 inline constexpr int64_t kHoldMicrosMax = 20'000'000;
 
 struct BoundStatement {
-  std::variant<SelectStatement, CreateTableStatement, CreateViewStatement, DropStatement, InsertStatement,
-               UpdateStatement, DeleteStatement, CopyStatement, ExplainStatement, HoldWritesStatement,
-               ast::Show, ast::Set, ast::Transaction, ast::Deallocate, ast::DiscardAll>
+  std::variant<SelectStatement, CreateTableStatement, CreateViewStatement, AlterViewStatement, DropStatement,
+               InsertStatement, UpdateStatement, DeleteStatement, CopyStatement, ExplainStatement,
+               HoldWritesStatement, ast::Show, ast::Set, ast::Transaction, ast::Deallocate, ast::DiscardAll>
       body;
 };
 

@@ -142,6 +142,7 @@ Result<BoundStatement, SqlError> bind_statement(const ast::Statement& statement,
     Bound operator()(const ast::SelectPtr& s) const { return bind_select(*s, binding); }
     Bound operator()(const ast::CreateTable& s) const { return bind_create_table(s, binding); }
     Bound operator()(const ast::CreateView& s) const { return bind_create_view(s, binding); }
+    Bound operator()(const ast::AlterView& s) const { return bind_alter_view(s, binding); }
     Bound operator()(const ast::Drop& s) const { return bind_drop(s, binding); }
     Bound operator()(const ast::Insert& s) const { return bind_insert(s, binding); }
     Bound operator()(const ast::Update& s) const { return bind_update(s, binding); }

@@ -16,6 +16,7 @@ using Bound = Result<BoundStatement, SqlError>;
 
 Bound bind_create_table(const ast::CreateTable& statement, const Binding& binding);
 Bound bind_create_view(const ast::CreateView& statement, const Binding& binding);
+Bound bind_alter_view(const ast::AlterView& statement, const Binding& binding);
 Bound bind_drop(const ast::Drop& statement, const Binding& binding);
 Bound bind_insert(const ast::Insert& statement, const Binding& binding);
 Bound bind_update(const ast::Update& statement, const Binding& binding);

@@ -1,5 +1,6 @@
-// CREATE TABLE, CREATE MATERIALIZED VIEW, DROP.
+// CREATE TABLE, CREATE and ALTER MATERIALIZED VIEW, DROP.
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 #include "sql/bind/statement_binder.h"
@@ -12,12 +13,26 @@ SqlError undefined_column(const std::string& name, int location) {
   return {sqlstate::kUndefinedColumn, "column \"" + name + "\" does not exist", location + 1, {}, {}};
 }
 
-SqlError unknown_option(const ast::Option& option) {
+constexpr const char* kBackfillRate = "backfill_rows_per_second";
+
+SqlError unknown_option(const ast::Option& option, std::string known) {
   return {sqlstate::kInvalidParameterValue,
           "unrecognized parameter \"" + option.name + "\"",
           option.location + 1,
           {},
-          "Known are distribute_by and cluster_by."};
+          std::move(known)};
+}
+
+Result<RowsPerSecond, SqlError> parse_backfill_rate(const ast::Option& option) {
+  RowsPerSecond out;
+  const char* end = option.value.data() + option.value.size();
+  const auto parsed = std::from_chars(option.value.data(), end, out.value);
+  if (parsed.ec == std::errc() && parsed.ptr == end && out <= kRowsPerSecondMax) return out;
+  return SqlError{sqlstate::kInvalidParameterValue,
+                  "invalid value for parameter \"" + option.name + "\": \"" + option.value + "\"",
+                  option.location + 1,
+                  {},
+                  "A number of rows up to " + std::to_string(kRowsPerSecondMax.value) + "; 0 pauses."};
 }
 
 SqlStatus check_kind(const SqlType& type, int location) {
@@ -77,7 +92,7 @@ SqlStatus set_key(const ast::CreateTable& source, TableSchema& table) {
     } else if (option.name == "cluster_by") {
       TM_SQL_ASSIGN(cluster_by, parse_column_list(option));
     } else {
-      return unknown_option(option);
+      return unknown_option(option, "Known are distribute_by and cluster_by.");
     }
   }
   const auto take = [&](const NamedColumn& named, int& out) -> SqlStatus {
@@ -193,7 +208,14 @@ Bound bind_create_view(const ast::CreateView& source, const Binding& binding) {
                     "Keep the time in a column, and compare with now() when reading the view."};
   }
   for (const ast::Option& option : source.options) {
-    if (option.name != "distribute_by" && option.name != "cluster_by") return unknown_option(option);
+    if (option.name == kBackfillRate) {
+      TM_SQL_ASSIGN(out.backfill_rows_per_second, parse_backfill_rate(option));
+      continue;
+    }
+    if (option.name != "distribute_by" && option.name != "cluster_by") {
+      return unknown_option(option,
+                            "Known are distribute_by, cluster_by and " + std::string(kBackfillRate) + ".");
+    }
     TM_SQL_ASSIGN(const std::vector<NamedColumn> names, parse_column_list(option));
     for (const NamedColumn& named : names) {
       const auto found = std::find_if(out.query->columns.begin(), out.query->columns.end(),
@@ -210,6 +232,28 @@ Bound bind_create_view(const ast::CreateView& source, const Binding& binding) {
   simplify_expressions(*out.query);
   collect_sources(*out.query, out.sources);
   out.query_sql = std::string(binding.sql.substr(source.query_begin, source.query_end - source.query_begin));
+  return BoundStatement{std::move(out)};
+}
+
+Bound bind_alter_view(const ast::AlterView& source, const Binding& binding) {
+  AlterViewStatement out;
+  out.name = source.view.name;
+  for (const ast::Option& option : source.options) {
+    if (option.name != kBackfillRate)
+      return unknown_option(option, "Known is " + std::string(kBackfillRate) + ".");
+    if (source.reset) continue;
+    TM_SQL_ASSIGN(out.backfill_rows_per_second, parse_backfill_rate(option));
+  }
+  out.view = binding.catalog.find_table(source.view.schema, source.view.name);
+  if (out.view == nullptr && source.if_exists) return BoundStatement{std::move(out)};
+  TM_SQL_ASSIGN(out.view, find_table(source.view, binding));
+  if (out.view->kind != SchemaKind::View) {
+    return SqlError{sqlstate::kWrongObjectType,
+                    "\"" + source.view.name + "\" is not a materialized view",
+                    source.view.location + 1,
+                    {},
+                    {}};
+  }
   return BoundStatement{std::move(out)};
 }
 

@@ -187,6 +187,14 @@ struct CreateView {
   int query_begin = 0, query_end = 0;
 };
 
+// ALTER MATERIALIZED VIEW ... SET (option = value, ...), or RESET (option, ...).
+struct AlterView {
+  TableName view;
+  std::vector<Option> options;
+  bool reset = false;
+  bool if_exists = false;
+};
+
 struct Drop {
   std::vector<TableName> tables;
   bool materialized_view = false;
@@ -271,8 +279,8 @@ struct Deallocate {
 struct DiscardAll {};
 
 struct Statement {
-  std::variant<SelectPtr, CreateTable, CreateView, Drop, Insert, Update, Delete, Copy, Explain, Show, Set,
-               Transaction, Deallocate, DiscardAll>
+  std::variant<SelectPtr, CreateTable, CreateView, AlterView, Drop, Insert, Update, Delete, Copy, Explain,
+               Show, Set, Transaction, Deallocate, DiscardAll>
       body;
   // Its text: [begin, end) of what was parsed.
   int begin = 0, end = 0;

@@ -148,6 +148,27 @@ StatementResult create_view(const PgQuery__CreateTableAsStmt& source) {
   return ast::Statement{std::move(out)};
 }
 
+StatementResult alter(const PgQuery__AlterTableStmt& source) {
+  const char* hint = "Write ALTER MATERIALIZED VIEW ... SET (option = value), or RESET (option).";
+  const int location = source.relation->location;
+  if (source.objtype != PG_QUERY__OBJECT_TYPE__OBJECT_MATVIEW) {
+    return unsupported(
+        "ALTER TABLE", -1,
+        "Create a table as it should be, and write INSERT INTO ... SELECT ... FROM the old one.");
+  }
+  if (source.n_cmds != 1) return unsupported("this ALTER MATERIALIZED VIEW", location, hint);
+  const PgQuery__AlterTableCmd& command = *source.cmds[0]->alter_table_cmd;
+  const bool sets = command.subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_SetRelOptions;
+  const bool resets = command.subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_ResetRelOptions;
+  if (!sets && !resets) return unsupported("this ALTER MATERIALIZED VIEW", location, hint);
+  ast::AlterView out;
+  out.view = table_name(source.relation);
+  out.reset = resets;
+  out.if_exists = source.missing_ok;
+  out.options = options_of(command.def->list->items, command.def->list->n_items);
+  return ast::Statement{std::move(out)};
+}
+
 StatementResult drop(const PgQuery__DropStmt& source) {
   ast::Drop out;
   switch (source.remove_type) {
@@ -351,10 +372,7 @@ StatementResult statement(const PgQuery__Node* node) {
     case PG_QUERY__NODE__NODE_INDEX_STMT:
       return unsupported("CREATE INDEX", -1,
                          "Write CREATE MATERIALIZED VIEW ... WITH (distribute_by = 'column').");
-    case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT:
-      return unsupported(
-          "ALTER TABLE", -1,
-          "Create a table as it should be, and write INSERT INTO ... SELECT ... FROM the old one.");
+    case PG_QUERY__NODE__NODE_ALTER_TABLE_STMT: return alter(*node->alter_table_stmt);
     default: return unsupported("this statement", -1);
   }
 }

@@ -43,12 +43,22 @@ std::set<TableId> dependents(const CatalogSnapshot& catalog, const std::set<Tabl
   return out;
 }
 
+// It has the name of another, until it is filled.
+bool is_beside(const pb::TableDefinition& definition) {
+  return definition.replaces() != 0 && definition.filled() == 0;
+}
+
+bool has_pace(const pb::TableDefinition& view, const pb::CatalogRequest::Pace& pace) {
+  return view.has_backfill_rows_per_second() == pace.has_rows_per_second() &&
+         view.backfill_rows_per_second() == pace.rows_per_second();
+}
+
 // The table, what is auxiliary to it, and what is built beside it to replace it.
 void add_drop(const CatalogSnapshot& catalog, TableId id, pb::CatalogRequest& request) {
   for (const auto& [other, table] : catalog.tables()) {
     const pb::TableDefinition& definition = table->definition;
     const CatalogTablePtr view = catalog.table(view_of(definition));
-    const bool replaces = view && view->definition.filled() == 0 && view->definition.replaces() == id.value;
+    const bool replaces = view && is_beside(view->definition) && view->definition.replaces() == id.value;
     if (view_of(definition) == id || replaces) request.add_drop(other.value);
   }
 }
@@ -76,7 +86,7 @@ SqlStatus check_source(const TableSchema& source, const CatalogSnapshot& catalog
                  "a materialized view can not follow the system table \"" + source.name + "\"");
   }
   for (const auto& [id, table] : catalog.tables()) {
-    if (table->definition.replaces() != source.id.value || table->definition.filled() != 0) continue;
+    if (table->definition.replaces() != source.id.value || !is_beside(table->definition)) continue;
     return error("55006", "materialized view \"" + source.name + "\" is being replaced",
                  "Try again when the new one is filled.");
   }
@@ -150,7 +160,33 @@ Result<CatalogPlan, SqlError> plan_create_view(const CreateViewStatement& create
   }
   TM_SQL_ASSIGN(ViewPlan plan, plan_view_of(text, catalog));
   if (present) plan.tables.front().set_replaces(present->id.value);
+  if (create.backfill_rows_per_second)
+    plan.tables.front().set_backfill_rows_per_second(create.backfill_rows_per_second->value);
   for (pb::TableDefinition& table : plan.tables) *out.request.add_create() = std::move(table);
+  return out;
+}
+
+Result<CatalogPlan, SqlError> plan_alter_view(const AlterViewStatement& alter,
+                                              const CatalogSnapshot& catalog) {
+  CatalogPlan out;
+  out.tag = "ALTER MATERIALIZED VIEW";
+  if (alter.view == nullptr) {
+    out.notices.push_back(error("00000", "relation \"" + alter.name + "\" does not exist, skipping"));
+    return out;
+  }
+  CatalogTablePtr view = catalog.table(alter.view->id);
+  for (const auto& [id, table] : catalog.tables())
+    if (is_beside(table->definition) && table->definition.replaces() == alter.view->id.value) view = table;
+  if (view->definition.filled() != 0) {
+    out.notices.push_back(error("00000", "materialized view \"" + alter.name + "\" is filled already"));
+    return out;
+  }
+  pb::CatalogRequest::Pace pace;
+  pace.set_view(view->definition.id());
+  if (alter.backfill_rows_per_second) pace.set_rows_per_second(alter.backfill_rows_per_second->value);
+  if (has_pace(view->definition, pace)) return out;
+  out.request.set_expects_version(catalog.version());
+  *out.request.add_pace() = pace;
   return out;
 }
 
@@ -183,6 +219,10 @@ bool is_done(const pb::CatalogRequest& request, const CatalogSnapshot& catalog) 
         table->definition.sql() != wanted.sql()) {
       return false;
     }
+  }
+  for (const pb::CatalogRequest::Pace& wanted : request.pace()) {
+    const CatalogTablePtr view = catalog.table(TableId{wanted.view()});
+    if (!view || !has_pace(view->definition, wanted)) return false;
   }
   return std::none_of(request.drop().begin(), request.drop().end(),
                       [&](uint32_t id) { return catalog.table(TableId{id}) != nullptr; });

@@ -56,7 +56,7 @@ CatalogTablePtr make_table(const pb::TableDefinition& definition, const CatalogP
 }
 
 bool is_same(const pb::TableDefinition& a, const pb::TableDefinition& b) {
-  return a.begun() == b.begun() && a.filled() == b.filled();
+  return a.begun() == b.begun() && a.filled() == b.filled() && a.paced() == b.paced();
 }
 
 }  // namespace

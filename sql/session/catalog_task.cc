@@ -1,5 +1,5 @@
-// CREATE TABLE, CREATE MATERIALIZED VIEW, DROP: plans the change, asks the coordinator for it, and plans anew
-// when somebody else was first. What counts is what the catalog says in the end.
+// CREATE TABLE, CREATE and ALTER MATERIALIZED VIEW, DROP: plans the change, asks the coordinator for it, and
+// plans anew when somebody else was first. What counts is what the catalog says in the end.
 #include "sql/session/catalog_plan.h"
 #include "sql/session/errors.h"
 #include "sql/session/task.h"
@@ -26,6 +26,7 @@ class CatalogTask : public Task {
       return plan_create_table(*create, bound.text(), catalog);
     if (auto* create = std::get_if<CreateViewStatement>(&body))
       return plan_create_view(*create, bound.text(), catalog);
+    if (auto* alter = std::get_if<AlterViewStatement>(&body)) return plan_alter_view(*alter, catalog);
     return plan_drop(std::get<DropStatement>(body), catalog);
   }
 
@@ -37,7 +38,7 @@ class CatalogTask : public Task {
     Result<CatalogPlan, SqlError> planned = plan(**bound, *catalog);
     if (!planned.ok()) return finish(planned.error());
     plan_ = std::move(*planned);
-    if (plan_.request.create_size() == 0 && plan_.request.drop_size() == 0) return succeed();
+    if (plan_.is_nothing()) return succeed();
     running_.service.changer.ask(plan_.request, loop_.token(),
                                  [this](const ChangeAnswer& answer) { on_answer(answer); });
   }

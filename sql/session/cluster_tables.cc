@@ -1,5 +1,7 @@
 #include "sql/session/cluster_tables.h"
 
+#include <map>
+
 #include "sql/session/task.h"
 #include "sql/system/system_tables.h"
 
@@ -37,12 +39,41 @@ void take_backfill(const pb::BackfillProgress& told, ViewStatus& out) {
   if (told.micros_left() >= 0) out.backfill_seconds_left = static_cast<double>(told.micros_left()) / 1e6;
 }
 
-void take(const pb::FreshnessReply& told, ViewStatus& out) {
-  for (const pb::ViewFreshness& view : told.views()) {
-    if (view.view() != out.view.value) continue;
-    take_lag(view, out);
-    if (view.has_backfill()) take_backfill(view.backfill(), out);
+// The catalog knows the limit before the coordinator has heard how the backfill goes.
+void take_limit(const pb::TableDefinition& view, ViewStatus& out) {
+  if (view.filled() != 0 || !view.has_backfill_rows_per_second()) return;
+  out.backfill_rows_per_second_max = static_cast<int64_t>(view.backfill_rows_per_second());
+  if (view.backfill_rows_per_second() > 0) return;
+  if (out.state == "filling") out.state = "paused";
+  out.backfill_seconds_left.reset();
+}
+
+const pb::ViewFreshness* find(const pb::FreshnessReply& told, TableId view) {
+  for (const pb::ViewFreshness& one : told.views())
+    if (one.view() == view.value) return &one;
+  return nullptr;
+}
+
+std::vector<ViewStatus> statuses(const CatalogSnapshot& catalog, const pb::FreshnessReply& freshness) {
+  std::map<TableId, ViewStatus> out;
+  for (const auto& [id, known] : catalog.tables()) {
+    const pb::TableDefinition& view = known->definition;
+    if (view.kind() != pb::VIEW) continue;
+    // The backfill of what is built beside a view is shown with that one, whose name it has. Its id is lower.
+    const bool is_beside = view.replaces() != 0 && view.filled() == 0;
+    ViewStatus& status = out[is_beside ? TableId{view.replaces()} : id];
+    const pb::ViewFreshness* told = find(freshness, id);
+    if (!is_beside) {
+      status.view = id;
+      status.state = catalog.is_readable(id) ? "ready" : "filling";
+      if (told) take_lag(*told, status);
+    }
+    if (told && told->has_backfill()) take_backfill(told->backfill(), status);
+    take_limit(view, status);
   }
+  std::vector<ViewStatus> list;
+  for (auto& [id, status] : out) list.push_back(std::move(status));
+  return list;
 }
 
 }  // namespace
@@ -81,13 +112,7 @@ Result<VirtualTables::Rows, SqlError> ClusterTables::rows(const TableSchema& tab
   for (const Settings::Shown& one : session.settings.show_all()) {
     state.settings.push_back({one.name, one.value, one.description});
   }
-  for (const auto& [id, known] : snapshot_->tables()) {
-    if (known->definition.kind() != pb::VIEW) continue;
-    ViewStatus& status = state.views.emplace_back();
-    status.view = id;
-    status.state = snapshot_->is_readable(id) ? "ready" : "filling";
-    take(session.freshness, status);
-  }
+  state.views = statuses(*snapshot_, session.freshness);
   return SystemTables::builtin().rows(table.id, state);
 }
 

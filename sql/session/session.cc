@@ -22,6 +22,7 @@ bool is_write(const BoundStatement& body) {
 bool changes_catalog(const BoundStatement& body) {
   return std::holds_alternative<CreateTableStatement>(body.body) ||
          std::holds_alternative<CreateViewStatement>(body.body) ||
+         std::holds_alternative<AlterViewStatement>(body.body) ||
          std::holds_alternative<DropStatement>(body.body);
 }
 
@@ -39,6 +40,7 @@ struct TaskOf {
   MakeTask operator()(const InsertStatement&) const { return make_insert_task; }
   MakeTask operator()(const CreateTableStatement&) const { return make_catalog_task; }
   MakeTask operator()(const CreateViewStatement&) const { return make_catalog_task; }
+  MakeTask operator()(const AlterViewStatement&) const { return make_catalog_task; }
   MakeTask operator()(const DropStatement&) const { return make_catalog_task; }
   MakeTask operator()(const UpdateStatement&) const { return make_change_task; }
   MakeTask operator()(const DeleteStatement&) const { return make_change_task; }

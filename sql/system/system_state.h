@@ -29,6 +29,7 @@ struct ViewStatus {
   // While it is being filled.
   std::optional<double> backfill_percent;
   std::optional<int64_t> backfill_rows_per_second;
+  std::optional<int64_t> backfill_rows_per_second_max;  // None: there is no limit.
   std::optional<double> backfill_seconds_left;
 };
 

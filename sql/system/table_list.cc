@@ -271,7 +271,7 @@ constexpr SystemTable kTables[] = {
     {"tidemark", "views", 12911, 'v', rows_of_tidemark_views,
      "id int8, name name, definition text, sources text, state text, lag_records count, lag_ms rate, "
      "lag_region count, lag_lane count, backfill_percent rate, backfill_rows_per_second count, "
-     "backfill_seconds_left rate"},
+     "backfill_rows_per_second_max count, backfill_seconds_left rate"},
     {"tidemark", "regions", 12912, 'v', rows_of_tidemark_regions,
      "region int8, first_shard int8, end_shard int8, generation int8, owner text, replicas text, sealed "
      "bool, "

@@ -72,6 +72,7 @@ void rows_of_tidemark_views(const Known& known, Rows& rows) {
               {"lag_lane", status.lag_lane},
               {"backfill_percent", status.backfill_percent},
               {"backfill_rows_per_second", status.backfill_rows_per_second},
+              {"backfill_rows_per_second_max", status.backfill_rows_per_second_max},
               {"backfill_seconds_left", status.backfill_seconds_left}});
   }
 }

@@ -50,6 +50,12 @@ TEST_F(Admin, WrongInputIsRefusedWithAReasonAndChangesNothing) {
       {{"merge-regions", "1", "3"}, 1, "are not neighbours"},
       {{"cancel", "77"}, 1, "operation 77 is not running"},
       {{"stage", "split-region", "9"}, 1, "there is no region 9"},
+      {{"backfill", "v"}, 2, "usage: backfill VIEW"},
+      {{"backfill", "v", "slowly"}, 2, "usage: backfill VIEW"},
+      {{"backfill", "v", "-1"}, 2, "usage: backfill VIEW"},
+      {{"backfill", "v", "10x"}, 2, "usage: backfill VIEW"},
+      {{"backfill", "v", "1000000001"}, 2, "usage: backfill VIEW"},
+      {{"backfill", "v", "pause"}, 1, "there is no view \"v\""},
       {{"status", "please"}, 2, "there is no command"},
       {{"recover-node", "n1"}, 2, "there is no command"},
   };
@@ -215,6 +221,48 @@ TEST_F(Admin, TheCatalogChangesOnlyFromTheVersionThatWasSeen) {
   EXPECT_THAT(cluster.change_catalog(drop).message(), HasSubstr("\"v\" needs table 1"));
   drop.add_drop(2);
   EXPECT_TRUE(cluster.change_catalog(drop).ok());
+}
+
+TEST_F(Admin, ABackfillIsPausedSlowedAndResumed) {
+  pb::CatalogRequest request;
+  auto* table = request.add_create();
+  table->set_id(1);
+  table->set_name("t");
+  table->set_kind(pb::MANAGED);
+  auto* view = request.add_create();
+  view->set_id(2);
+  view->set_name("v");
+  view->set_kind(pb::VIEW);
+  view->add_sources(1);
+  ASSERT_TRUE(cluster.change_catalog(request).ok());
+  auto definition = [&](int index = 1) { return cluster.facts().catalog.tables(index); };
+
+  EXPECT_THAT(cluster.ask({"backfill", "v", "pause"}).out(), HasSubstr("the backfill of \"v\" is paused"));
+  EXPECT_TRUE(definition().has_backfill_rows_per_second());
+  EXPECT_EQ(definition().backfill_rows_per_second(), 0u);
+  EXPECT_EQ(definition().paced(), cluster.facts().catalog.version());
+  EXPECT_THAT(cluster.ask({"backfill", "v", "500"}).out(), HasSubstr("brings at most 500 rows/s"));
+  EXPECT_EQ(definition().backfill_rows_per_second(), 500u);
+  std::string before = bytes();
+  EXPECT_EQ(cluster.ask({"backfill", "v", "500"}).exit_code(), 0);
+  EXPECT_EQ(bytes(), before) << "it was so already";
+  EXPECT_THAT(cluster.ask({"backfill", "v", "resume"}).out(), HasSubstr("goes as fast as it can"));
+  EXPECT_FALSE(definition().has_backfill_rows_per_second());
+  EXPECT_EQ(cluster.ask({"backfill", "t", "pause"}).exit_code(), 1) << "a table is not filled";
+
+  // Once it is filled there is nothing to pace; of two with its name, the other is meant.
+  ASSERT_TRUE(cluster.run_until([&] { return definition().filled() != 0; }));
+  ASSERT_TRUE(cluster.run_until_quiet());
+  EXPECT_THAT(cluster.ask({"backfill", "v", "pause"}).out(), HasSubstr("\"v\" is filled already"));
+  pb::CatalogRequest replace;
+  replace.set_expects_version(cluster.facts().catalog.version());
+  *replace.add_create() = *view;
+  replace.mutable_create(0)->set_id(3);
+  replace.mutable_create(0)->set_replaces(2);
+  ASSERT_TRUE(cluster.change_catalog(replace).ok());
+  EXPECT_THAT(cluster.ask({"backfill", "v", "pause"}).out(), HasSubstr("is paused"));
+  EXPECT_TRUE(definition(2).has_backfill_rows_per_second());
+  EXPECT_FALSE(definition(1).has_backfill_rows_per_second());
 }
 
 // ---- the command line, over a channel that is a cluster

@@ -129,6 +129,23 @@ TEST(Freshness, ABackfillIsTheSumOfItsRegions) {
   EXPECT_EQ(cluster.view("joined").state(), pb::ViewFreshness::READY);
 }
 
+TEST(Freshness, ABackfillTellsItsLimitOrThatItIsPaused) {
+  TwoRegions cluster;
+  cluster.backfill(1, 500'000, 1'000, 20'000'000);
+  pb::TableDefinition& view = *cluster.facts.catalog.mutable_tables(kCounts - 1);
+  view.set_backfill_rows_per_second(1'200);
+  EXPECT_EQ(describe_freshness(cluster.view("counts")),
+            "backfilling: 62.5%, 1000 rows/s, at most 1200 rows/s, 20.0 s left");
+  Situation slow(cluster.facts, cluster.observed, cluster.settings);
+  EXPECT_THAT(status_json(slow), HasSubstr("\"rows_per_second_max\":1200"));
+
+  view.set_backfill_rows_per_second(0);
+  EXPECT_EQ(describe_freshness(cluster.view("counts")), "backfilling: 62.5%, paused");
+  EXPECT_LT(cluster.view("counts").backfill().micros_left(), 0) << "whatever regions said before";
+  Situation paused(cluster.facts, cluster.observed, cluster.settings);
+  EXPECT_THAT(status_json(paused), HasSubstr("{\"name\":\"counts\",\"state\":\"paused\""));
+}
+
 TEST(Freshness, StatusShowsItForPeopleAndForPrograms) {
   TwoRegions cluster;
   cluster.lag(2, kJoined, 2, 9'000, 7);

@@ -252,6 +252,75 @@ TEST(NextStep, ASealedSplitIsRolledForwardEvenIfItWasToBeUndone) {
   EXPECT_EQ(cluster.next()->kind, StepKind::CancelChange);
 }
 
+// Three nodes, and two regions that are to be merged once their views are filled: region 1, on n1 and n2, is
+// the second and follows region 2, on n1 and n3.
+struct Merging : Small {
+  Merging() {
+    observed.nodes["n3"].set_name("n3");
+    facts.wishes.add_nodes()->set_name("n3");
+    facts.map.set_next_region(3);
+    pb::RegionEntry& first = *facts.map.add_regions();
+    first = facts.map.regions(0);
+    first.set_region(2);
+    first.mutable_shards()->set_begin(4);
+    first.mutable_replicas(1)->set_node("n3");
+    facts.map.mutable_regions(0)->mutable_shards()->set_end(4);
+    pb::Operation& merge = *facts.operations.add_running();
+    merge.set_id(1);
+    merge.set_kind(pb::Operation::MERGE_REGIONS);
+    merge.add_regions(2);
+    merge.add_regions(1);
+    report("n1").add_backfilling(1);
+    observed.statuses[2]["n1"] = report("n1");
+    report_all();
+  }
+
+  // What it does until there is nothing to do, or for ever.
+  std::vector<std::string> take_steps() {
+    std::vector<std::string> out;
+    for (auto step = next(); step && out.size() < kForEver; step = next()) {
+      out.push_back(std::string(to_string(step->kind)) + " " + step->what);
+      facts = step->after;
+      report_all();
+    }
+    return out;
+  }
+  static constexpr size_t kForEver = 30;
+
+ private:
+  // New replicas get their checkpoints at once.
+  void report_all() {
+    for (const pb::RegionEntry& entry : facts.map.regions()) {
+      for (const pb::Replica& replica : entry.replicas()) {
+        pb::RegionStatus& status = observed.statuses[entry.region()][replica.node()];
+        status.set_region(entry.region());
+        status.set_node(replica.node());
+        status.set_joined(replica.joined());
+        status.set_has_checkpoint(true);
+      }
+    }
+  }
+};
+
+// Else it would leave the node for being there, follow the first to it, leave it, for ever; and nothing would
+// be done about the first.
+TEST(NextStep, ARegionFollowsNoneToANodeThatIsLeaving) {
+  Merging cluster;
+  cluster.facts.wishes.mutable_nodes(0)->set_leaving(true);
+  const std::vector<std::string> steps = cluster.take_steps();
+  EXPECT_LT(steps.size(), Merging::kForEver) << steps.back();
+  for (const pb::RegionEntry& entry : cluster.facts.map.regions()) {
+    EXPECT_NE(entry.owner(), "n1") << entry.ShortDebugString();
+    EXPECT_FALSE(Situation::replica_on(entry, "n1")) << entry.ShortDebugString();
+  }
+}
+
+TEST(NextStep, AMergeThatIsCalledOffTakesNoReplicaAway) {
+  Merging cluster;
+  cluster.facts.operations.mutable_running(0)->set_cancelling(true);
+  EXPECT_EQ(cluster.take_steps(), std::vector<std::string>{"end-operations 1"});
+}
+
 // Nobody sends the checkpoint of a sealed region: a standby that waits for one can not build its children.
 TEST(NextStep, ChildrenAreBornOnlyWhereTheirParentIs) {
   Small cluster;

@@ -209,6 +209,14 @@ class RegionFigures : public testing::Test {
     body.mutable_backfill_page()->set_last(last);
     apply(body);
   }
+  void pace(uint64_t rows_per_second) {
+    pb::RecordBody body;
+    pb::CatalogChange& change = *body.mutable_catalog();
+    change.set_version(state.catalog().version().value + 1);
+    *change.add_tables() = *state.catalog().find(TableId{kView})->definition;
+    change.mutable_tables(0)->set_backfill_rows_per_second(rows_per_second);
+    apply(body);
+  }
   void progress(uint32_t begin, uint32_t end, Offset to) {
     pb::RecordBody body;
     pb::LaneRun& run = *body.mutable_progress()->add_committed();
@@ -314,6 +322,26 @@ TEST_F(RegionFigures, ABackfillTellsHowFarItIs) {
   progress(0, 16, next);
   meter.sample(state, recorded_floor(state), Micros{21 * kSecond.value});
   EXPECT_EQ(status().backfills_size(), 0);
+}
+
+TEST_F(RegionFigures, TheTimeLeftIsThatOfThePresentLimit) {
+  auto to = [](uint32_t shard) {
+    return encode_store_key(TableId{kBase}, kShards.first_hash(ShardId{shard}), "k");
+  };
+  auto sample = [this](int64_t second) {
+    meter.sample(state, recorded_floor(state), Micros{second * kSecond.value});
+    return status().backfills(0).micros_left();
+  };
+  sample(0);
+  page(change(kBase, 4), to(4));
+  EXPECT_EQ(sample(10), 30 * kSecond.value);
+  pace(0);
+  EXPECT_LT(sample(11), 0) << "nobody knows how long a pause is";
+  EXPECT_LT(sample(1'000), 0);
+  pace(100);
+  EXPECT_LT(sample(1'001), 0) << "how it went before tells nothing";
+  page(change(kBase, 8), to(8));
+  EXPECT_EQ(sample(1'101), 200 * kSecond.value) << "a quarter took 100 seconds, a half is left";
 }
 
 // ---- for Prometheus

@@ -63,6 +63,7 @@ class Rig {
   void read_log();  // As a reader: everything not yet read.
 
   void tick(int64_t micros = 0);
+  Micros now() const { return now_; }
   size_t in_flight() const { return in_flight_.size(); }
   size_t land(size_t count = SIZE_MAX);  // Makes the first records in flight durable.
   void settle();                         // Ticks and lands until nothing is in flight.

@@ -69,6 +69,13 @@ void TestCatalog::begin(uint32_t view) {
   at(view).set_begun(catalog_.version());
 }
 
+void TestCatalog::pace(uint32_t view, std::optional<uint64_t> rows_per_second) {
+  catalog_.set_version(catalog_.version() + 1);
+  at(view).set_paced(catalog_.version());
+  at(view).clear_backfill_rows_per_second();
+  if (rows_per_second) at(view).set_backfill_rows_per_second(*rows_per_second);
+}
+
 void TestCatalog::drop(uint32_t table) {
   catalog_.set_version(catalog_.version() + 1);
   at(table).set_dropped(catalog_.version());

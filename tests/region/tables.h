@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,7 @@ class TestCatalog {
   void create(pb::TableDefinition definition);  // A new version.
   void create_together(std::vector<pb::TableDefinition> definitions);
   void begin(uint32_t view);
+  void pace(uint32_t view, std::optional<uint64_t> rows_per_second);
   void drop(uint32_t table);
   std::shared_ptr<const pb::Catalog> get() const { return std::make_shared<pb::Catalog>(catalog_); }
   uint64_t version() const { return catalog_.version(); }

@@ -211,6 +211,81 @@ TEST_F(SqlSession, AViewThatIsBeingFilledTellsHowFarItIs) {
   EXPECT_TRUE(becomes(progress, {"v|ready||"}));
 }
 
+TEST_F(SqlSession, ABackfillIsPausedSlowedAndResumed) {
+  must("create table t (id int primary key, grp int, val int)");
+  must("insert into t values " + rows_from(0, 2000));
+  must(
+      "create materialized view v with (backfill_rows_per_second = 0) as select grp, count(*) as n, "
+      "sum(val) as s from t group by grp");
+  const std::string shown =
+      "select state, backfill_percent = 0, backfill_rows_per_second_max, backfill_seconds_left is null "
+      "from tidemark.views where name = 'v'";
+  EXPECT_TRUE(becomes(shown, {"paused|t|0|t"}));
+  must("insert into t values " + rows_from(2000, 2100));
+  cluster_.run_for(Micros{60'000'000});
+  EXPECT_TRUE(becomes(shown, {"paused|t|0|t"}));
+  must("create materialized view other as select count(*) as n from t");
+  EXPECT_THAT(run("select n from other").rows, ElementsAre("2100")) << "it holds up no other";
+
+  EXPECT_EQ(run("alter materialized view v set (backfill_rows_per_second = 100)").tag,
+            "ALTER MATERIALIZED VIEW");
+  cluster_.run_for(Micros{10'000'000});
+  const std::string tenth =
+      "select state, backfill_percent between 25 and 75, backfill_rows_per_second_max, "
+      "backfill_seconds_left between 5 and 20 from tidemark.views where name = 'v'";
+  EXPECT_TRUE(becomes(tenth, {"filling|t|100|t"}));
+  must("insert into t values " + rows_from(2100, 2200));
+  must("alter materialized view v reset (backfill_rows_per_second)");
+  EXPECT_TRUE(
+      becomes("select state, backfill_rows_per_second_max from tidemark.views where name = 'v'", {"ready|"}));
+  EXPECT_TRUE(becomes("select * from v", run("select grp, count(*), sum(val) from t group by grp").sorted()));
+  EXPECT_THAT(run("alter materialized view v set (backfill_rows_per_second = 0)").notices,
+              ElementsAre(HasSubstr("is filled already")));
+}
+
+TEST_F(SqlSession, APausedViewIsReplacedAndDropped) {
+  must("create table t (id int primary key, grp int, val int)");
+  must("insert into t values " + rows_from(0, 500));
+  must("create materialized view v as select count(*) as n from t");
+  must("select * from v");
+  const std::string paused = "create or replace materialized view v with (backfill_rows_per_second = 0) as ";
+  must(paused + "select grp from t");
+  const std::string shown =
+      "select state, backfill_percent, backfill_rows_per_second_max from tidemark.views where name = 'v'";
+  EXPECT_TRUE(becomes(shown, {"ready|0|0"})) << "of the one beside it";
+  must(paused + "select id, val from t where val < 2");
+  EXPECT_TRUE(becomes(shown, {"ready|0|0"}));
+  EXPECT_THAT(run("select n from v").rows, ElementsAre("500"));
+  must("alter materialized view v reset (backfill_rows_per_second)");
+  EXPECT_TRUE(becomes(shown, {"ready||"}));
+  EXPECT_THAT(run("select val from v").sorted(), ElementsAre("0", "1"));
+
+  must("create materialized view w with (backfill_rows_per_second = 0) as select grp from t");
+  must(paused + "select grp from t");
+  must("drop materialized view v, w");
+  EXPECT_THAT(run("select name from tidemark.views").rows, ::testing::IsEmpty());
+  must("create materialized view w as select count(*) as n from t");
+  EXPECT_THAT(run("select n from w").rows, ElementsAre("500"));
+}
+
+TEST_F(SqlSession, ARateIsANumberOfRowsAndOfAView) {
+  must("create table t (id int primary key)");
+  must("create materialized view v as select count(*) as n from t");
+  for (const char* wrong : {"-1", "1.5", "1000000001", "'fast'", "true"}) {
+    const std::string option = std::string("(backfill_rows_per_second = ") + wrong + ")";
+    EXPECT_EQ(run("alter materialized view v set " + option).state(), "22023") << wrong;
+    EXPECT_EQ(run("create materialized view w with " + option + " as select id from t").state(), "22023");
+  }
+  EXPECT_EQ(run("alter materialized view v set (fillfactor = 70)").state(), "22023");
+  EXPECT_EQ(run("alter materialized view v reset (fillfactor)").state(), "22023");
+  EXPECT_EQ(run("alter materialized view t set (backfill_rows_per_second = 1)").state(), "42809");
+  EXPECT_EQ(run("alter materialized view x set (backfill_rows_per_second = 1)").state(), "42P01");
+  EXPECT_THAT(run("alter materialized view if exists x set (backfill_rows_per_second = 1)").notices,
+              ElementsAre(HasSubstr("does not exist, skipping")));
+  EXPECT_EQ(run("alter materialized view v set tablespace fast").state(), "0A000");
+  EXPECT_EQ(run("alter table t set (backfill_rows_per_second = 1)").state(), "0A000");
+}
+
 // Views of several kinds, read by SQL, are what their queries give at the same time.
 class RandomViews : public SqlSession {
  protected:

@@ -13,6 +13,15 @@ FactWatch::OnFact into(Message& message) {
   };
 }
 
+bool is_filling(const pb::TableDefinition& table) {
+  return table.kind() == pb::VIEW && table.filled() == 0 && table.dropped() == 0;
+}
+
+// Slower than it could be, or not at all.
+bool is_paced(const pb::TableDefinition& table) {
+  return is_filling(table) && table.has_backfill_rows_per_second();
+}
+
 }  // namespace
 
 Operator::Operator(SimCluster& cluster, const Scenario& scenario, Tables& tables, Random random, Trace& trace)
@@ -80,6 +89,12 @@ void Operator::ask_catalog() {
 bool Operator::has_wanted() const {
   std::map<uint32_t, bool> known;  // By id: is it dropped?
   for (const pb::TableDefinition& table : catalog_.tables()) known[table.id()] = table.dropped() != 0;
+  for (const pb::TableDefinition& table : catalog_.tables()) {
+    const bool to_resume =
+        std::any_of(wanted_.pace().begin(), wanted_.pace().end(),
+                    [&](const pb::CatalogRequest::Pace& pace) { return pace.view() == table.id(); });
+    if (to_resume && is_paced(table)) return false;
+  }
   return std::all_of(wanted_.create().begin(), wanted_.create().end(),
                      [&](const auto& table) { return known.contains(table.id()); }) &&
          std::all_of(wanted_.drop().begin(), wanted_.drop().end(), [&](uint32_t id) { return known.at(id); });
@@ -95,6 +110,12 @@ bool Operator::settle_catalog() {
     cluster_.run_until([this] { return has_wanted(); }, Micros{200'000});
   }
   return false;
+}
+
+bool Operator::resume_backfills() {
+  for (const pb::TableDefinition& table : catalog_.tables())
+    if (is_paced(table)) wanted_.add_pace()->set_view(table.id());
+  return settle_catalog();
 }
 
 void Operator::create(const ViewSpec& view) {
@@ -178,7 +199,13 @@ bool Operator::all_filled() {
 void Operator::change_views() {
   if (!wanted_.create().empty() || !wanted_.drop().empty()) return;
   const bool drops = random_.chance(scenario_.drops);
-  if (!drops) return create(random_view(true));
+  if (!drops) {
+    create(random_view(true));
+    // Most would be filled in a moment.
+    if (scenario_.paces > 0 && random_.chance(0.6))
+      wanted_.mutable_create(0)->set_backfill_rows_per_second(random_.chance(0.5) ? 0 : 5);
+    return;
+  }
   std::vector<size_t> free;  // Nothing is over them.
   for (size_t i = 0; i < views_.size(); ++i) {
     const bool used = std::any_of(views_.begin(), views_.end(),
@@ -196,6 +223,16 @@ void Operator::change_views() {
   ++counts_["drop view"];
   tables_.drop_view(views_[at].name);
   views_.erase(views_.begin() + static_cast<ptrdiff_t>(at));
+}
+
+void Operator::change_pace() {
+  std::vector<std::string> filling;
+  for (const pb::TableDefinition& table : catalog_.tables())
+    if (is_filling(table)) filling.push_back(table.name());
+  if (filling.empty()) return;
+  static constexpr const char* kPaces[] = {"pause", "pause", "resume", "5", "50"};
+  command("pace backfill",
+          {"backfill", filling[random_.below(filling.size())], kPaces[random_.below(std::size(kPaces))]});
 }
 
 // ---- members and regions
@@ -268,6 +305,7 @@ void Operator::act() {
   if (due(scenario_.region_changes * 2)) change_regions();  // About half of them are refused.
   if (due(scenario_.view_manager_changes * 1.5)) change_view_managers();
   if (due(scenario_.views_later * (1 + scenario_.drops))) change_views();
+  if (scenario_.paces > 0 && due(scenario_.paces)) change_pace();
   if (due(scenario_.discards)) command("discard logs", {"discard-logs"});
   if (due(scenario_.cancels * scenario_.region_changes) && !operations_.running().empty()) {
     const auto& operation = operations_.running(static_cast<int>(random_.below(operations_.running_size())));

@@ -48,6 +48,8 @@ class Operator {
 
   // Asks until the catalog says so. For the end of a run, when a request may have been lost.
   bool settle_catalog();
+  // The same, for backfills to go as fast as they can.
+  bool resume_backfills();
 
  private:
   using Words = std::vector<std::string>;
@@ -56,6 +58,7 @@ class Operator {
   void change_view_managers();
   void change_nodes();
   void change_views();
+  void change_pace();
   ViewSpec random_view(bool later);
   std::vector<ViewSpec> first_views();
   const pb::RegionEntry* random_region();

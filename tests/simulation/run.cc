@@ -143,6 +143,8 @@ class Run {
         [this](SessionNumber session, const std::vector<CoordinationOp>& ops) {
           for (const CoordinationOp& op : ops) {
             if (op.kind != CoordinationOp::Kind::Set) continue;
+            trace_.say("fact:", op.path);
+            ++facts_written_;
             for (auto& checker : checkers_) checker->on_fact_written(session, op.path, op.data);
           }
         });
@@ -183,7 +185,8 @@ class Run {
 
   void liveness() {
     nemesis_.mend();
-    if (!operator_.settle_catalog()) return fail("P2 termination", "the catalog does not take a change");
+    auto stuck = [this] { fail("P2 termination", "the catalog does not take a change"); };
+    if (!operator_.settle_catalog()) return stuck();
     // As long as it gets on it may take its time; what stands still for so long has stopped for good.
     const int idle_rounds_max = 120, rounds_max = 1200;
     std::string why, property;
@@ -191,6 +194,8 @@ class Run {
     for (int round = 0, idle = 0; round < rounds_max && idle < idle_rounds_max; ++round) {
       cluster_.run_for(Micros{500'000});
       if (!report_.findings.empty()) return;
+      // Again and again: a request to pause one may still be on its way.
+      if (!operator_.resume_backfills()) return stuck();
       std::tie(property, why) = unrest();
       if (why.empty()) break;
       trace_.say("not at rest:", property, why);
@@ -294,6 +299,7 @@ class Run {
                     {"reads after tokens", counts.token_reads},
                     {"reads failed", counts.failed_reads},
                     {"records", witness_.record_count()},
+                    {"facts", facts_written_},
                     {"messages", cluster_.world().network.counters().messages}};
     report_.changes = operator_.counts();
     report_.faults = nemesis_.counts();
@@ -307,6 +313,7 @@ class Run {
   }
 
   RunReport report_;
+  uint64_t facts_written_ = 0;
   Scenario scenario_;
   SimCluster cluster_;
   Trace trace_;

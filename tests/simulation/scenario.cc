@@ -40,6 +40,7 @@ constexpr Knob kKnobs[] = {
     KNOB(view_manager_changes, 0),
     KNOB(discards, 0),
     KNOB(cancels, 0),
+    KNOB(paces, 0),
     KNOB(views_later, 0),
     KNOB(views, 1),
     KNOB(drops, 0),
@@ -214,6 +215,7 @@ void draw_faults(Draw& draw, Scenario& s) {
   s.reconnect_delay_micros = draw.scale(1'000, 500'000);
   s.save_delay_micros = draw.scale(500, 1'000'000);
   s.refuse_saves = draw.rate(0.01);
+  s.paces = draw.one_of({0, 0, 4, 10});  // Last, so that older seeds draw what they drew.
 }
 
 void multiply(Scenario& s, double by, std::initializer_list<double Scenario::*> fields) {
@@ -286,6 +288,7 @@ const Kind kKinds[] = {
        s.views = 8;
        s.views_later = 6;
        s.drops = 0.5;
+       s.paces = 20;
        s.page_bytes_max = 300;
        s.join_page_matches_max = std::min(s.join_page_matches_max, 3.0);
      }},

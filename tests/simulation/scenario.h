@@ -42,6 +42,7 @@ struct Scenario {
   double views = 5;        // There from the beginning.
   double views_later = 2;  // Made over rows that are there.
   double drops = 0.3;      // Chance that one of them is dropped again.
+  double paces = 0;        // Changes of how fast backfills may go. They end before the run does.
   double region_changes = 6;
   double view_manager_changes = 4;
   double discards = 3;

@@ -13,7 +13,10 @@ void VirtualScheduler::post_after(Micros delay, std::function<void()> task) {
 }
 
 bool VirtualScheduler::run_one() {
+  constexpr uint64_t kRunNowMax = 1'000'000;
   if (tasks_.empty()) return false;
+  run_now_ = tasks_.top().at > now_ ? 1 : run_now_ + 1;
+  TM_ASSERT(run_now_ <= kRunNowMax, now_);
   // top() is const, but the task is popped at once: moving its function out spoils no order.
   auto run = std::move(const_cast<Task&>(tasks_.top()).run);
   now_ = std::max(now_, tasks_.top().at);

@@ -17,7 +17,8 @@ class VirtualScheduler final : public Scheduler {
   void post_after(Micros delay, std::function<void()> task) override;
   Micros now() const override { return now_; }
 
-  // Runs the next task, moving the clock to it. False: there is none.
+  // Runs the next task, moving the clock to it. False: there is none. Asserts that time does not stand still:
+  // that there is no circle of tasks without any delay.
   bool run_one();
   // Runs until no task is left. REQUIRES: it ends, that is, nothing posts itself for ever.
   void run();
@@ -38,6 +39,7 @@ class VirtualScheduler final : public Scheduler {
 
   std::priority_queue<Task, std::vector<Task>, std::greater<>> tasks_;
   Micros now_;
+  uint64_t run_now_ = 0;  // How many tasks, since the clock has moved.
   uint64_t sequence_ = 0;
 };
 

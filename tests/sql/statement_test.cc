@@ -84,6 +84,31 @@ TEST_F(Statements, ViewKeepsItsQueryOptionsAndSources) {
   EXPECT_EQ(view.query->columns[2].type.kind, TypeKind::Numeric);
 }
 
+TEST_F(Statements, AlterPacesAView) {
+  EXPECT_EQ(as<CreateViewStatement>("create materialized view v with (backfill_rows_per_second = 7) as "
+                                    "select id from orders")
+                .backfill_rows_per_second,
+            RowsPerSecond{7});
+  const auto paced =
+      as<AlterViewStatement>("alter materialized view seen set (backfill_rows_per_second = 0)");
+  EXPECT_EQ(paced.view->name, "seen");
+  EXPECT_EQ(paced.backfill_rows_per_second, RowsPerSecond{0});
+  EXPECT_EQ(as<AlterViewStatement>("alter materialized view seen reset (backfill_rows_per_second)")
+                .backfill_rows_per_second,
+            std::nullopt);
+  EXPECT_EQ(
+      as<AlterViewStatement>("alter materialized view if exists nope reset (backfill_rows_per_second)").view,
+      nullptr);
+  EXPECT_EQ(refusal("alter materialized view seen set (backfill_rows_per_second = -1)"), "22023@35");
+  EXPECT_EQ(refusal("alter materialized view seen set (backfill_rows_per_second)"), "22023@35");
+  EXPECT_EQ(refusal("alter materialized view seen set (nope = 1)"), "22023@35");
+  EXPECT_EQ(refusal("alter materialized view orders reset (backfill_rows_per_second)"), "42809@25");
+  EXPECT_EQ(refusal("alter materialized view nope reset (backfill_rows_per_second)"), "42P01@25");
+  EXPECT_EQ(refusal("alter materialized view seen set (backfill_rows_per_second = 1), cluster on x"),
+            "0A000@25");
+  EXPECT_EQ(refusal("alter table orders add column x int"), "0A000@1");
+}
+
 TEST_F(Statements, ViewsRefuseWhatIsNotOfTheRow) {
   EXPECT_EQ(refusal("create materialized view v as select id from orders where at > now()"), "0A000@26");
   EXPECT_EQ(refusal("create materialized view v as select id, random() as r from orders"), "0A000@26");
