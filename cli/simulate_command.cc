@@ -115,6 +115,8 @@ class Totals {
     return out;
   }
   bool ok() const { return failed_.empty(); }
+  uint64_t seeds() const { return seeds_; }
+  size_t failed() const { return failed_.size(); }
   std::vector<std::string> unreached() const {
     std::vector<std::string> out;
     for (const auto& [name, count] : probes_) {
@@ -152,6 +154,13 @@ void say_failure(const Arguments& arguments, const SeedResult& result) {
   if (result.died)
     std::fprintf(stderr, "seed %llu: the process died\n", static_cast<unsigned long long>(result.seed));
   std::fprintf(stderr, "  replay: %s\n", replay_command(arguments, result.seed).c_str());
+}
+
+void say_progress(const Arguments& arguments, const Totals& totals) {
+  const uint64_t all = arguments.campaign.last_seed - arguments.campaign.first_seed + 1;
+  if (totals.seeds() < all)
+    std::fprintf(stderr, "%llu of %llu seeds, %zu failed\n", static_cast<unsigned long long>(totals.seeds()),
+                 static_cast<unsigned long long>(all), totals.failed());
 }
 
 // In this process: a debugger can be there.
@@ -196,6 +205,7 @@ int run(const Arguments& arguments) {
   run_campaign(arguments.campaign, [&](const SeedResult& result) {
     totals.add(result);
     if (!result.ok()) say_failure(arguments, result);
+    if (totals.seeds() % 100 == 0) say_progress(arguments, totals);
   });
   std::fputs(arguments.as_json ? as_json(totals.report()).c_str() : as_text(totals.report()).c_str(), stdout);
   if (arguments.all_probes && !totals.unreached().empty()) {
