@@ -308,6 +308,9 @@ TEST_F(FileLogTest, AnOwnerWaitsForRoomOnAFullFileSystemAndSaysSo) {
 
 TEST_F(FileLogTest, AFailedSyncEndsTheProcess) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
+  // What dies is a new process with a directory of its own, which it leaves behind: inside of this one.
+  const fs::path before = fs::temp_directory_path();
+  ::setenv("TMPDIR", directory_.path().c_str(), 1);
   EXPECT_EXIT(
       {
         open_store();
@@ -318,6 +321,7 @@ TEST_F(FileLogTest, AFailedSyncEndsTheProcess) {
         ::_exit(0);
       },
       testing::ExitedWithCode(74), "can not sync: Input/output error; the log can not be trusted further");
+  ::setenv("TMPDIR", before.c_str(), 1);
 }
 
 // The power goes while appends are in flight: of each file stays what was synced, and of the rest whatever
