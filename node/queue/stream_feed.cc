@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/buggify.h"
 #include "base/probe.h"
 #include "proto/change.h"
 #include "proto/convert.h"
@@ -201,7 +202,8 @@ void StreamFeed::trim_window() {
   Offset lowest{UINT64_MAX};
   for (const auto& [slot, queue] : queues_) lowest = std::min(lowest, std::max(queue.cursor, window_begin_));
   while (!window_.empty() &&
-         (window_.front().next <= lowest || figures_.window_bytes > options_.window_bytes_max)) {
+         (window_.front().next <= lowest || figures_.window_bytes > options_.window_bytes_max ||
+          TM_BUGGIFY("queues: the window forgets a record"))) {
     figures_.window_bytes -= window_.front().bytes;
     window_begin_ = window_.front().next;
     window_.pop_front();
@@ -363,7 +365,8 @@ void StreamFeed::finish_record(const FeedRecord& record, Queue& queue) {
       queue.told = record.next;
     }
   }
-  if (queue.building_bytes >= options_.message_bytes_max) flush(queue);
+  const bool is_full = queue.building_bytes >= options_.message_bytes_max;
+  if (is_full || TM_BUGGIFY("queues: a short message")) flush(queue);
   if (record.seal || (record.body && record.body->has_cut())) stop_lanes(queue, record);
 }
 

@@ -122,7 +122,7 @@ class RegionOwner {
   bool fill_page(const Table& view, std::string& cursor, std::string& changes);
 
   // ---- progress and tokens (owner_progress.cc)
-  void record_progress();
+  void record_progress(RegionCommands& out);
   bool is_progress_awaited() const;
   void serve_waits(RegionCommands& out);
   bool serve(TokenWait& wait, std::vector<LaneRun>& ask, RegionCommands& out);
