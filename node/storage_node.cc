@@ -102,8 +102,7 @@ void StorageNode::keep_time() {
 }
 
 void StorageNode::save_checkpoints_if_due() {
-  const bool is_due = scheduler_.now().value - save_begun_at_.value >= options_.checkpoint_interval.value;
-  if (!is_due && !TM_BUGGIFY("node: a checkpoint before it is due")) return;
+  if (scheduler_.now().value - save_begun_at_.value < options_.checkpoint_interval.value) return;
   save_begun_at_ = scheduler_.now();
   regions_->save([this, guard = scheduler_.token()](const Status& saved) {
     if (!guard.expired() && saved.ok()) saved_at_ = scheduler_.now();
@@ -267,6 +266,7 @@ void StorageNode::schedule_status() {
 
 void StorageNode::tell_status() {
   if (stopped_ || view_->coordinator().value.empty()) return;
+  if (TM_BUGGIFY("node: a checkpoint before it is due")) regions_->request_save();
   for (pb::RegionStatus& status : regions_->statuses()) {
     auto message = std::make_shared<pb::Message>();
     *message->mutable_region_status() = std::move(status);
