@@ -449,6 +449,10 @@ void StreamFeed::read_more() {
 
 void StreamFeed::on_read(Result<std::vector<JudgedRecord>, LogFailure> records) {
   if (!records.ok()) {
+    if (records.error().code == LogError::Trimmed && close_passed()) {
+      reader_.reset();
+      return listener_.on_passed();
+    }
     if (records.error().code != LogError::Unavailable) {
       TM_PROBE("queues: the log can not be read");
       reader_.reset();
@@ -484,6 +488,23 @@ void StreamFeed::on_read(Result<std::vector<JudgedRecord>, LogFailure> records) 
   if (wanted && !past_end && !failed_) return read_more();
   reader_.reset();
   pump();
+}
+
+// Reports of an earlier queue may commit lanes past where this one stands, and the log may be cut there
+// before it was read.
+bool StreamFeed::close_passed() {
+  bool any = false;
+  for (QueueSlot slot : slots()) {
+    const Position at{identity_.generation, queue(slot)->cursor, 0};
+    const std::vector<ShardRange> lanes = lanes_of(slot);
+    const bool passed = std::all_of(lanes.begin(), lanes.end(),
+                                    [&](ShardRange range) { return listener_.committed(range) > at; });
+    if (!passed || !is_behind(*queue(slot))) continue;
+    TM_PROBE("queues: a queue stands before the log");
+    close(slot, Tell::Yes);
+    any = true;
+  }
+  return any;
 }
 
 // A void record is nothing to anybody.
