@@ -17,14 +17,10 @@ std::vector<std::string>& names() {
 }  // namespace
 
 size_t detail::register_mutation(const char* name) {
-  std::vector<std::string>& all = names();
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i] == name) return i;
-  }
-  all.emplace_back(name);
+  const size_t number = enlist(names(), name);
   const char* wanted = std::getenv("TIDEMARK_MUTATION");
-  if (wanted != nullptr && all.back() == wanted) chosen = all.size() - 1;
-  return all.size() - 1;
+  if (wanted != nullptr && names()[number] == wanted) chosen = number;
+  return number;
 }
 
 bool detail::is_chosen_mutation(size_t number) {

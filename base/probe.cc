@@ -1,6 +1,6 @@
 #include "base/probe.h"
 
-#include <vector>
+#include <algorithm>
 
 #include "base/assert.h"
 
@@ -17,14 +17,17 @@ std::vector<std::string>& names() {
 
 }  // namespace
 
+size_t detail::enlist(std::vector<std::string>& names, const char* name) {
+  const auto at = std::find(names.begin(), names.end(), name);
+  const auto number = static_cast<size_t>(at - names.begin());
+  if (at == names.end()) names.emplace_back(name);
+  return number;
+}
+
 size_t detail::register_probe(const char* name) {
-  std::vector<std::string>& all = names();
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i] == name) return i;
-  }
-  TM_ASSERT(all.size() < kProbesMax, name);
-  all.emplace_back(name);
-  return all.size() - 1;
+  const size_t number = enlist(names(), name);
+  TM_ASSERT(number < kProbesMax, name);
+  return number;
 }
 
 void detail::count_probe(size_t number) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace tidemark {
 
@@ -15,6 +16,9 @@ std::map<std::string, uint64_t> probe_counts();
 void forget_probes();
 
 namespace detail {
+
+// The number of the name in the list: it is added at its end if it is not there.
+size_t enlist(std::vector<std::string>& names, const char* name);
 
 size_t register_probe(const char* name);  // Before main(). Gives the same number for the same name.
 void count_probe(size_t number);

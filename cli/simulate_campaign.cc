@@ -36,6 +36,7 @@ std::string encode(uint64_t seed, const sim::RunReport& report) {
   write_counts(out, "work", report.work);
   write_counts(out, "change", report.changes);
   write_counts(out, "fault", report.faults);
+  write_counts(out, "deviation", report.deviations);
   write_counts(out, "probe", report.probes);
   out << "hash\t\t" << report.state_hash << "\nsimulated\t\t" << report.simulated.value << "\nend\t\t" << seed
       << '\n';
@@ -146,6 +147,7 @@ class Campaign {
     if (kind == "work") report.work[name] = value;
     if (kind == "change") report.changes[name] = value;
     if (kind == "fault") report.faults[name] = value;
+    if (kind == "deviation") report.deviations[name] = value;
     if (kind == "probe") report.probes[name] = value;
     if (kind == "hash") report.state_hash = value;
     if (kind == "simulated") report.simulated = Micros{static_cast<int64_t>(value)};

@@ -99,6 +99,7 @@ class Totals {
     add(work_, result.report.work);
     add(changes_, result.report.changes);
     add(all_faults_, result.report.faults);
+    add(deviations_, result.report.deviations);
     add(probes_, result.report.probes);
   }
 
@@ -111,7 +112,7 @@ class Totals {
                   {"median region changes", Cell::number(median(region_changes_))},
                   {"median view manager changes", Cell::number(median(manager_changes_))}};
     out.tables = {table("work", work_), table("changes", changes_), table("faults", all_faults_),
-                  table("probes", probes_)};
+                  table("deviations", deviations_), table("probes", probes_)};
     return out;
   }
   bool ok() const { return failed_.empty(); }
@@ -143,7 +144,7 @@ class Totals {
 
   uint64_t seeds_ = 0;
   std::vector<uint64_t> failed_, operations_, faults_, region_changes_, manager_changes_;
-  sim::Tallies work_, changes_, all_faults_, probes_;
+  sim::Tallies work_, changes_, all_faults_, deviations_, probes_;
 };
 
 void say_failure(const Arguments& arguments, const SeedResult& result) {

@@ -1,6 +1,7 @@
 #include "coordinator/coordinator.h"
 
 #include "base/assert.h"
+#include "base/buggify.h"
 
 namespace tidemark {
 
@@ -80,6 +81,11 @@ void Coordinator::decide(CoordinatorCommands& out) {
   out.launch = wanted_launches(now);
   for (const std::string& identity : out.launch) observed_.launched_at[identity] = observed_.now;
   out.write = next_step(now);
+  if (out.write && TM_BUGGIFY("coordinator: facts are read again before a write")) {
+    out.write.reset();
+    facts_.reset();
+    out.read_facts = true;
+  }
   writing_ = out.write.has_value();
 }
 

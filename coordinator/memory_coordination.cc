@@ -204,9 +204,11 @@ void CoordinationTree::save_changes() {
 void CoordinationTree::connect(std::shared_ptr<Client> client, SessionNumber session) {
   lonely_.erase(session);
   bool expired = session.value != 0 && !entries_.has_session(session);
+  const SessionNumber asked = session;
   if (session.value == 0) session = entries_.begin_session();
   if (!expired) clients_[session] = client;
-  client->scheduler.post([client, session, expired] {
+  client->scheduler.post([client, asked, session, expired] {
+    if (client->session != asked) return;  // Asked twice, and a new session was begun meanwhile.
     if (expired) return client->expire();
     client->connected(session);
   });

@@ -1,5 +1,6 @@
 #include "node/seeding.h"
 
+#include "base/buggify.h"
 #include "base/bytes.h"
 #include "node/store/store_key.h"
 #include "proto/convert.h"
@@ -33,7 +34,7 @@ void SeedSender::on_ack(const Address& from, const pb::CheckpointAck& ack) {
   bool fresh = ack.index() == 0 && sending.next != 1;
   bool known =
       sending.checkpoint.joined == joined && (ack.index() == sending.next || ack.index() + 1 == sending.next);
-  if (fresh || !known) {
+  if (fresh || !known || TM_BUGGIFY("seeding: begun again")) {
     sending = Sending{};
     sending.checkpoint = replica->checkpoint();
     sending.checkpoint.joined = joined;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/buggify.h"
 #include "proto/convert.h"
 
 namespace tidemark {
@@ -265,6 +266,7 @@ void StorageNode::schedule_status() {
 
 void StorageNode::tell_status() {
   if (stopped_ || view_->coordinator().value.empty()) return;
+  if (TM_BUGGIFY("node: a checkpoint before it is due")) regions_->request_save();
   for (pb::RegionStatus& status : regions_->statuses()) {
     auto message = std::make_shared<pb::Message>();
     *message->mutable_region_status() = std::move(status);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/buggify.h"
 #include "proto/convert.h"
 
 namespace tidemark {
@@ -44,7 +45,8 @@ BatchBuilder::Taken BatchBuilder::take(Destination& destination, SourceQueue& qu
       for (const StoredEffect* effect : unsent_) entry_bytes += effect->size;
       const bool alone = effects_ == 0;
       const bool fits = bytes_ + entry_bytes <= limits_.batch_bytes_max &&
-                        effects_ + unsent_.size() <= effects_max(destination);
+                        effects_ + unsent_.size() <= effects_max(destination) &&
+                        !TM_BUGGIFY("view manager: a batch is cut short");
       if (alone && !fits) {
         take_inside(destination, queue, entry);
         return Taken::Full;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/buggify.h"
 #include "proto/convert.h"
 #include "view_manager/core.h"
 
@@ -27,6 +28,7 @@ void ViewManagerCore::send_all(std::vector<Outgoing>& out) {
       destination.in_flight.push_back({next_request_++, now_});
       ++counts_.batches;
       out.push_back({std::nullopt, destination.shards.begin, std::move(message)});
+      if (TM_BUGGIFY("view manager: a batch is sent twice")) out.push_back(out.back());
       if (destination.effects_max < limits_.batch_effects_max) break;
     }
   }
@@ -185,7 +187,8 @@ void ViewManagerCore::learn(const std::vector<Destinations::Part>& parts) {
 void ViewManagerCore::check_silence() {
   for (Destination& destination : destinations_.all()) {
     if (destination.silent_since == Micros{}) continue;
-    if (now_.value - destination.waits_since().value < limits_.answer_timeout.value) continue;
+    const bool is_late = now_.value - destination.waits_since().value >= limits_.answer_timeout.value;
+    if (!is_late && !TM_BUGGIFY("view manager: an answer is not waited for")) continue;
     ++counts_.timeouts;
     // Of a slow one even the answer to an earlier question is news: only the first silence voids what is out.
     if (!destination.asking) destination.rewind(next_request_);

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "base/assert.h"
+#include "base/buggify.h"
 #include "base/probe.h"
 #include "proto/convert.h"
 #include "proto/queue.h"
@@ -164,6 +165,7 @@ void ViewManagerCore::on(const Address& from, const MessagePtr& message, const p
     return;
   }
   if (!next_in_sequence(*queue, records.sequence())) return;
+  if (TM_BUGGIFY("view manager: input is dropped and read again")) return reopen(*queue);
   for (int i = 0; i < records.entries_size(); ++i) {
     queue->receive(queue_entry_cost(records.entries(i)));
     queue->waiting().push_back({message, i});
@@ -352,6 +354,10 @@ void ViewManagerCore::report_all(std::vector<Outgoing>& out) {
     if (queue->reopening || now_ < queue->report_at) continue;
     const bool again = queue->needs_report();
     if (!again && !queue->report_hint) continue;
+    if (TM_BUGGIFY("view manager: a report is put off")) {
+      queue->report_at = Micros{now_.value + limits_.report_interval.value};
+      continue;
+    }
     queue->report_hint = false;
     std::vector<LaneRun> lanes = queue->unrecorded();
     queue->reported_at = now_;

@@ -1,5 +1,6 @@
 #include "wal/stream_reader.h"
 
+#include "base/buggify.h"
 #include "wal/stream_name.h"
 
 namespace tidemark {
@@ -34,6 +35,10 @@ Result<std::vector<JudgedRecord>, LogFailure> StreamReader::judge(const std::vec
     const auto verdict = rule_.step(record->header);
     if (!verdict.ok()) return refused(entry.offset, verdict.error().message);
     judged.push_back({entry.offset, *verdict, std::move(*record), rule_.state()});
+    if (TM_BUGGIFY("wal: a read ends early")) {
+      reader_.reset();
+      break;
+    }
   }
   return judged;
 }

@@ -31,6 +31,7 @@ RegionQueues::RegionQueues(const RegionState& state, Owner owner, const std::vec
   StreamFeed::Listener listener;
   listener.on_lane_stopped = [this](ShardId lane, Position stop) { on_stopped(lane, stop); };
   listener.on_failed = [](const LogFailure&) {};  // The Wal reads the same log, and tells.
+  listen_for_passed(listener);
   Feed feed;
   feed.feed = std::make_unique<StreamFeed>(own, identity.shard_count, rings_, scheduler_, transport_,
                                            options_, listener);
@@ -52,6 +53,7 @@ void RegionQueues::add_ancestor(const Ancestor& ancestor) {
     if (state_.identity().shards.contains(lane)) on_stopped(lane, stop);
   };
   listener.on_failed = [](const LogFailure&) {};
+  listen_for_passed(listener);
   Feed feed;
   feed.feed = std::make_unique<StreamFeed>(identity, own.shard_count, rings_, scheduler_, transport_,
                                            options_, listener);
@@ -59,6 +61,11 @@ void RegionQueues::add_ancestor(const Ancestor& ancestor) {
   feed.feed->set_end(ancestor.readers.back().next);
   feeds_.push_back(std::move(feed));
   open_ancestor(feeds_.size() - 1, std::make_shared<ReaderHistory>(ancestor.readers));
+}
+
+void RegionQueues::listen_for_passed(StreamFeed::Listener& listener) {
+  listener.committed = [this](ShardRange lanes) { return state_.committed().lowest(lanes); };
+  listener.on_passed = [this] { activate_ = true; };
 }
 
 void RegionQueues::open_ancestor(size_t index, std::shared_ptr<ReaderHistory> history) {

@@ -107,6 +107,7 @@ class RegionQueues {
   void reopen_stopped(const std::function<bool(const Lane& lane)>& is_lost);
   void look_after_stopped();
   void on_stopped(ShardId lane, Position stop);
+  void listen_for_passed(StreamFeed::Listener& listener);
   void activate();
   bool must_move(ShardId lane, const Lane& at, MemberIndex target, std::optional<uint8_t> feed,
                  Position committed) const;

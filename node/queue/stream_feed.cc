@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/buggify.h"
 #include "base/probe.h"
 #include "proto/change.h"
 #include "proto/convert.h"
@@ -201,7 +202,8 @@ void StreamFeed::trim_window() {
   Offset lowest{UINT64_MAX};
   for (const auto& [slot, queue] : queues_) lowest = std::min(lowest, std::max(queue.cursor, window_begin_));
   while (!window_.empty() &&
-         (window_.front().next <= lowest || figures_.window_bytes > options_.window_bytes_max)) {
+         (window_.front().next <= lowest || figures_.window_bytes > options_.window_bytes_max ||
+          TM_BUGGIFY("queues: the window forgets a record"))) {
     figures_.window_bytes -= window_.front().bytes;
     window_begin_ = window_.front().next;
     window_.pop_front();
@@ -363,7 +365,8 @@ void StreamFeed::finish_record(const FeedRecord& record, Queue& queue) {
       queue.told = record.next;
     }
   }
-  if (queue.building_bytes >= options_.message_bytes_max) flush(queue);
+  const bool is_full = queue.building_bytes >= options_.message_bytes_max;
+  if (is_full || TM_BUGGIFY("queues: a short message")) flush(queue);
   if (record.seal || (record.body && record.body->has_cut())) stop_lanes(queue, record);
 }
 
@@ -446,6 +449,10 @@ void StreamFeed::read_more() {
 
 void StreamFeed::on_read(Result<std::vector<JudgedRecord>, LogFailure> records) {
   if (!records.ok()) {
+    if (records.error().code == LogError::Trimmed && close_passed()) {
+      reader_.reset();
+      return listener_.on_passed();
+    }
     if (records.error().code != LogError::Unavailable) {
       TM_PROBE("queues: the log can not be read");
       reader_.reset();
@@ -481,6 +488,23 @@ void StreamFeed::on_read(Result<std::vector<JudgedRecord>, LogFailure> records) 
   if (wanted && !past_end && !failed_) return read_more();
   reader_.reset();
   pump();
+}
+
+// Reports of an earlier queue may commit lanes past where this one stands, and the log may be cut there
+// before it was read.
+bool StreamFeed::close_passed() {
+  bool any = false;
+  for (QueueSlot slot : slots()) {
+    const Position at{identity_.generation, queue(slot)->cursor, 0};
+    const std::vector<ShardRange> lanes = lanes_of(slot);
+    const bool passed = std::all_of(lanes.begin(), lanes.end(),
+                                    [&](ShardRange range) { return listener_.committed(range) > at; });
+    if (!passed || !is_behind(*queue(slot))) continue;
+    TM_PROBE("queues: a queue stands before the log");
+    close(slot, Tell::Yes);
+    any = true;
+  }
+  return any;
 }
 
 // A void record is nothing to anybody.

@@ -56,6 +56,10 @@ class StreamFeed {
     std::function<void(ShardId lane, Position stop)> on_lane_stopped;
     // The log begins after what a queue needs, or is damaged.
     std::function<void(const LogFailure&)> on_failed;
+    // The lowest committed position of the lanes.
+    std::function<Position(ShardRange lanes)> committed;
+    // Queues were closed that stood before it, where the log is cut by now: they are to be opened anew.
+    std::function<void()> on_passed;
   };
   struct Figures {
     size_t window_bytes = 0;
@@ -122,6 +126,7 @@ class StreamFeed {
   bool can_send(const Queue& queue) const;
   bool is_behind(const Queue& queue) const { return queue.cursor < window_begin_; }
 
+  bool close_passed();
   void send_open(Queue& queue);
   void repeat_opens();
   void route(const FeedRecord& record);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/buggify.h"
 
 namespace tidemark {
 
@@ -47,7 +48,7 @@ void RegionOwner::close_commit() {
 
 pb::Commit& RegionOwner::commit_changes(size_t more) {
   size_t bytes = maker_.changes().size() + more;
-  if (!queue_.fits(bytes)) close_commit();
+  if (!queue_.fits(bytes) || TM_BUGGIFY("region: a record is closed early")) close_commit();
   maker_.commit(queue_.next());
   return queue_.add(maker_.changes(), bytes, inputs_.now);
 }
@@ -79,7 +80,7 @@ void RegionOwner::on_tick(RegionCommands& out) {
   if (serves()) {
     write_join_pages();
     write_backfill_page();
-    record_progress();
+    record_progress(out);
   }
   serve_those_who_wait(out);
   // While nothing is in flight a commit goes at once; else it may grow for a while.

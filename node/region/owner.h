@@ -130,7 +130,7 @@ class RegionOwner {
   std::optional<Micros> next_page_due() const;
 
   // ---- progress and tokens (owner_progress.cc)
-  void record_progress();
+  void record_progress(RegionCommands& out);
   bool is_progress_awaited() const;
   void serve_waits(RegionCommands& out);
   bool serve(TokenWait& wait, std::vector<LaneRun>& ask, RegionCommands& out);

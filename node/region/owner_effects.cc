@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "base/buggify.h"
 #include "base/probe.h"
 #include "node/region/owner.h"
 #include "proto/convert.h"
@@ -80,7 +81,9 @@ EffectOutcome RegionOwner::apply_effects(const pb::EffectBatch& batch) {
   EffectOutcome outcome = maker_.finish();
   size_t bytes = maker_.changes().size() + lanes_.size() * kLaneBytes;
   // One effect at a time always fits.
-  if (outcome == EffectOutcome::Done && bytes > options_.record_bytes_max) return EffectOutcome::Busy;
+  const bool is_done = outcome == EffectOutcome::Done;
+  if (is_done && (bytes > options_.record_bytes_max || TM_BUGGIFY("region: busy without need")))
+    return EffectOutcome::Busy;
   return outcome;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/buggify.h"
 #include "base/mutation.h"
 #include "base/probe.h"
 #include "node/region/owner.h"
@@ -23,7 +24,7 @@ void RegionOwner::on_committed_report(const std::vector<LaneRun>& lanes) {
   }
 }
 
-void RegionOwner::record_progress() {
+void RegionOwner::record_progress(RegionCommands& out) {
   bool due = inputs_.now.value - progress_at_.value >= options_.progress_interval.value;
   if (!has_reports_ || (!due && !is_progress_awaited())) return;
   has_reports_ = false;
@@ -43,6 +44,7 @@ void RegionOwner::record_progress() {
   progress.mutable_reader()->set_fence_version(version_.value);
   append_control(std::move(body));
   progress_at_ = inputs_.now;
+  if (TM_BUGGIFY("region: fenced anew without need")) out.refence = true;
 }
 
 // Somebody waits for a token, or a step of a plan for a marker, a seal or the end of a backfill.

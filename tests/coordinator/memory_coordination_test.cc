@@ -158,6 +158,27 @@ TEST(MemoryCoordination, ASessionWithoutAConnectionExpiresInTimeAndNotBefore) {
   EXPECT_EQ(bed.get(a, "/x").error(), CoordinationError::SessionExpired);
 }
 
+TEST(MemoryCoordination, AnAnswerForTheSessionBeforeDoesNotEndTheNewOne) {
+  MemoryBed bed({.session_timeout = Micros{1'000'000}});
+  MemoryCoordination& a = bed.open();
+  ASSERT_TRUE(bed.create(a, "/x", "").ok());
+  int expired = 0;
+  a.on_session([&](SessionState state) {
+    if (state != SessionState::Expired) return;
+    ++expired;
+    a.new_session();
+  });
+  auto& clock = static_cast<VirtualScheduler&>(bed.scheduler());
+  a.disconnect();
+  clock.run_until({clock.now().value + 1'100'000});
+  // A process that wakes up tries to connect, and so does a timer of its own that was due meanwhile.
+  a.reconnect();
+  clock.post([&] { a.reconnect(); });
+  clock.run_until({clock.now().value + 1'000});
+  EXPECT_EQ(expired, 1);
+  EXPECT_TRUE(bed.get(a, "/x").ok());
+}
+
 TEST(MemoryCoordination, TheSessionOfADeadProcessEndsByItsTimeout) {
   MemoryBed bed({.session_timeout = Micros{1'000'000}});
   MemoryCoordination& a = bed.open();

@@ -104,6 +104,8 @@ class FeedBed : public WalListener {
     StreamFeed::Listener listener;
     listener.on_lane_stopped = [this](ShardId lane, Position stop) { stopped[lane] = stop; };
     listener.on_failed = [](const LogFailure& failure) { FAIL() << failure.message; };
+    listener.committed = [this](ShardRange lanes) { return committed.lowest(lanes); };
+    listener.on_passed = [this] { ++passed; };
     feed = std::make_unique<StreamFeed>(identity, kShards, rings, scheduler, transport, options, listener);
     scheduler.run();
     feed->set_source(&wal->log(), [this](Offset from) { return history.at_or_before(from); });
@@ -194,6 +196,8 @@ class FeedBed : public WalListener {
   std::unique_ptr<StreamFeed> feed;
   std::vector<std::string> written;
   std::map<ShardId, Position> stopped;
+  LaneRuns committed;
+  int passed = 0;
   uint64_t epoch = 0;
 };
 

@@ -110,6 +110,29 @@ TEST(StreamFeed, ACatchUpThatStopsForCreditGoesOnWhereItStopped) {
   EXPECT_LE(bed.feed->figures().records_read, 101u);
 }
 
+TEST(StreamFeed, AQueueBeforeWhatItsLanesHaveCommittedIsOpenedAnewWhenTheLogIsCutThere) {
+  FeedOptions options;
+  options.window_bytes_max = 100;
+  FeedBed bed(options);
+  for (int i = 0; i < 200; ++i) bed.commit({0, 1});
+  bed.open("late", {0}, 10);
+  bed.open("other", {1}, 150);
+  bed.committed.set(FeedBed::kShards.all(), {Generation{0}, Offset{150}, 0});
+  bed.history.forget_before(Offset{150});
+  bed.wal->trim(bed.history.states().front().next);
+  bed.run();
+  bed.credit(1);
+  bed.credit(2);
+  EXPECT_EQ(bed.passed, 1);
+  EXPECT_EQ(bed.feed->slot_of(ShardId{0}), 0);
+  EXPECT_TRUE(bed.transport.sent[Address{"late"}].back()->has_queue_close());
+
+  bed.open("late", {0}, 150);
+  bed.credit(3);
+  EXPECT_EQ(bed.seen("late").size(), 51u) << "the fence lies at 0: the commits from 150 to 200";
+  EXPECT_EQ(bed.seen("other").size(), 51u);
+}
+
 TEST(StreamFeed, OneReaderCatchesUpForAll) {
   FeedOptions options;
   options.window_bytes_max = 100;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/buggify.h"
 #include "base/probe.h"
 #include "tests/simulation/checker.h"
 #include "tests/simulation/nemesis.h"
@@ -169,6 +170,8 @@ class Run {
 
  private:
   void safety() {
+    const Buggify buggify(scenario_.seed, scenario_.buggify,
+                          [this](const std::string& point) { trace_.say("buggify:", point); });
     cluster_.world().network.set_faults(faults_of(scenario_).network);
     cluster_.world().logs.set_faults(faults_of(scenario_).logs);
     cluster_.world().coordination.set_faults(faults_of(scenario_).coordination);
@@ -181,6 +184,7 @@ class Run {
       for (; next_fault <= now(); next_fault.value += Nemesis::kInterval.value) nemesis_.act();
       for (; next_sample <= now(); next_sample.value += 100'000) sample();
     }
+    report_.deviations = buggify.counts();
   }
 
   void liveness() {
@@ -306,7 +310,7 @@ class Run {
     report_.probes = probe_counts();
     report_.simulated = now();
     report_.state_hash = witness_.hash();
-    for (const auto* part : {&report_.work, &report_.changes, &report_.faults}) {
+    for (const auto* part : {&report_.work, &report_.changes, &report_.faults, &report_.deviations}) {
       for (const auto& [name, count] : *part) report_.state_hash = report_.state_hash * 31 + count;
     }
     report_.state_hash = report_.state_hash * 31 + static_cast<uint64_t>(now().value);

@@ -21,7 +21,8 @@ struct RunReport {
   Tallies work;                   // What clients did and heard.
   Tallies changes;                // What operators did, accepted ones only.
   Tallies faults;
-  Tallies probes;  // Rare branches that were reached.
+  Tallies deviations;  // Legal ones, at buggify points.
+  Tallies probes;      // Rare branches that were reached.
   Micros simulated;
 
   uint64_t fault_count() const;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr Knob kKnobs[] = {
     KNOB(operations, 20),
+    KNOB(buggify, 0),
     KNOB(crash, 0),
     KNOB(pause, 0),
     KNOB(hang, 0),
@@ -332,6 +333,7 @@ Scenario draw_scenario(uint64_t seed, const std::string& name) {
   draw_tunables(draw, scenario);
   draw_faults(draw, scenario);
   const size_t dwell = draw.chance(0.5) ? static_cast<size_t>(draw.upto(2, std::size(kKinds) - 2)) : 0;
+  scenario.buggify = draw.rate(0.02);
   if (name == "swarm") kKinds[dwell].turn(scenario);
   for (const Kind& kind : kKinds) {
     if (kind.name == name) kind.turn(scenario);

@@ -119,6 +119,9 @@ struct Scenario {
   // ---- faults of disks
   double save_delay_micros = 1'000;  // A slow disk: up to seconds.
   double refuse_saves = 0.01;        // A disk that refuses checkpoints for a while, per node and second.
+
+  // ---- legal deviations inside of the cores (base/buggify.h)
+  double buggify = 0.02;  // Per visit of a point that is on.
 };
 
 // A number of a scenario, by name.
