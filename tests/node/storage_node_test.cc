@@ -298,8 +298,8 @@ TEST(StorageNode, ALaterMemberIsSeededByTheOwnerAndCanTakeOver) {
   bed.expect_nothing_lost();
 }
 
-TEST(StorageNode, AnEmptyDiskSaysThatItIsLostAndJoinsAnew) {
-  NodeBed bed;
+// n1 owns region 1; n2 was its standby, and has nothing any more.
+void start_and_lose_a_disk(NodeBed& bed) {
   bed.start("n1");
   bed.start("n2");
   bed.bootstrap({"n1", "n2"});
@@ -309,6 +309,11 @@ TEST(StorageNode, AnEmptyDiskSaysThatItIsLostAndJoinsAnew) {
   bed.lose_disk("n2");
   bed.start("n2");
   ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).lost(); }));
+}
+
+TEST(StorageNode, AnEmptyDiskSaysThatItIsLostAndJoinsAnew) {
+  NodeBed bed;
+  ASSERT_NO_FATAL_FAILURE(start_and_lose_a_disk(bed));
   EXPECT_FALSE(bed.status("n2", 1).has_checkpoint());
   bed.change_map(
       [&](pb::RegionMap& map) { bed.entry(map, 1).mutable_replicas(1)->set_joined(map.version()); });
@@ -322,15 +327,7 @@ TEST(StorageNode, AnEmptyDiskSaysThatItIsLostAndJoinsAnew) {
 // A sealed parent is sent by nobody: whoever lost it gets the child from the child's owner.
 TEST(StorageNode, ANodeThatLostTheParentBeforeTheSplitIsSeededWithTheChildren) {
   NodeBed bed;
-  bed.start("n1");
-  bed.start("n2");
-  bed.bootstrap({"n1", "n2"});
-  write_round(bed, 20, "first");
-  ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).has_checkpoint(); }));
-  bed.crash("n2");
-  bed.lose_disk("n2");
-  bed.start("n2");
-  ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).lost(); }));
+  ASSERT_NO_FATAL_FAILURE(start_and_lose_a_disk(bed));
   bed.split(1, 3);
   write_round(bed, 20, "second");
   for (uint64_t child : {2, 3})
