@@ -285,18 +285,8 @@ TEST_F(Backfills, StayPausedInTheChildrenOfASplit) {
   pace(0);
   rig_.settle();
   rig_.end();
-  RegionFacts facts;
-  facts.map_version = MapVersion{2};
-  facts.child_generation = Generation{2};
-  facts.change.emplace();
-  facts.change->set_phase(pb::RegionChange::SPLIT_SEAL);
-  for (uint32_t half : {0u, 1u}) {
-    auto& child = *facts.change->add_children();
-    child.set_region(11 + half);
-    *child.mutable_shards() = to_pb(shards(half * 8, half * 8 + 8));
-  }
   rig_.open(2);
-  rig_.facts(facts);
+  rig_.split(11, 12);
   rig_.settle();
   std::set<int64_t> keys;
   for (const auto& [key, value] : told()) keys.insert(key);

@@ -195,17 +195,7 @@ TEST_F(Joins, ChildrenOfASplitGoOnWithPendingPages) {
   rig_.apply(rows);
   size_t from = rig_.bodies().size();
   rig_.effects(batch(put(left_, {1, 10, 5})));
-  RegionFacts facts;
-  facts.map_version = MapVersion{2};
-  facts.child_generation = Generation{2};
-  facts.change.emplace();
-  facts.change->set_phase(pb::RegionChange::SPLIT_SEAL);
-  for (uint32_t half : {0u, 1u}) {
-    auto& child = *facts.change->add_children();
-    child.set_region(11 + half);
-    *child.mutable_shards() = to_pb(shards(half * 8, half * 8 + 8));
-  }
-  rig_.facts(facts);
+  rig_.split(11, 12);
   rig_.settle();
   ASSERT_EQ(rig_.state().pending_joins().size(), 1u);
   std::set<int64_t> keys;

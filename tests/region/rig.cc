@@ -238,6 +238,22 @@ void Rig::facts(const RegionFacts& facts) {
   take(out);
 }
 
+void Rig::split(uint64_t low, uint64_t high) {
+  const ShardRange all = state().identity().shards;
+  const ShardId middle{all.begin.value + (all.end.value - all.begin.value) / 2};
+  RegionFacts asked;
+  asked.map_version = MapVersion{2};
+  asked.child_generation = Generation{2};
+  pb::RegionChange& change = asked.change.emplace();
+  change.set_phase(pb::RegionChange::SPLIT_SEAL);
+  for (auto [region, shards] : {std::pair(low, ShardRange{all.begin, middle}), {high, {middle, all.end}}}) {
+    pb::RegionChange::Child& child = *change.add_children();
+    child.set_region(region);
+    *child.mutable_shards() = to_pb(shards);
+  }
+  facts(asked);
+}
+
 void Rig::catalog(const TestCatalog& catalog) {
   RegionCommands out;
   region_->on_catalog(catalog.get(), out);

@@ -80,6 +80,7 @@ class Rig {
   void report(ShardRange lanes, Position position);
   void committed_positions(ShardRange lanes, Position position);
   void facts(const RegionFacts& facts);
+  void split(uint64_t low, uint64_t high);  // Facts that ask for a split into these two, halves of it.
   void catalog(const TestCatalog& catalog);
   void ring(uint64_t version);
 
