@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "net/client.h"
 #include "proto/convert.h"
@@ -52,7 +53,16 @@ struct NaiveRegions {
     } else if (message.has_get()) {
       get(message.get(), *answer.mutable_rows());
     } else if (message.has_wait()) {
-      *answer.mutable_waited()->mutable_reached() = reached[message.wait().region()];
+      ++waits;
+      const uint64_t region = message.wait().region();
+      pb::LaneRun& reached = *answer.mutable_waited()->mutable_reached();
+      *reached.mutable_lanes() = to_pb(directory->places[region - 1].shards);
+      *reached.mutable_position() = to_pb(ends[region]);
+      if (waits == late_wait) {
+        late = std::move(answer);
+        return;
+      }
+      if (late) answer = *std::exchange(late, std::nullopt);  // To the next question.
     }
     transport->send(from, std::make_shared<pb::Message>(answer));
   }
@@ -117,8 +127,11 @@ struct NaiveRegions {
   std::set<std::pair<uint64_t, uint64_t>> sessions;
   std::set<std::tuple<std::pair<uint64_t, uint64_t>, uint64_t, uint32_t, std::string>> entries;
   std::map<std::pair<uint64_t, std::string>, std::vector<std::string>> rows;
-  std::map<uint64_t, pb::LaneRun> reached;  // What a region's answer to a wait tells.
-  std::vector<Position> seen;               // By those who read.
+  std::map<uint64_t, Position> ends;  // Of the regions' logs, as answers to waits tell.
+  std::vector<Position> seen;         // By those who read.
+  size_t waits = 0;
+  size_t late_wait = 0;  // It is answered when it is asked again.
+  std::optional<pb::Message> late;
   std::pair<uint64_t, std::string> last;
   uint64_t last_session = 0;
   int refuse_next = 0;
@@ -383,11 +396,7 @@ TEST_F(ClientTest, AScanGoesThroughAllRegionsInOrderPageByPage) {
 
 TEST_F(ClientTest, ReadsNameHowFarTheirRegionWasSeenByWaits) {
   const Position low{Generation{1}, Offset{7}, 0}, high{Generation{0}, Offset{9}, 0};
-  for (const auto& [region, position] : {std::pair(0, low), std::pair(1, high)}) {
-    pb::LaneRun& reached = regions.reached[directory.places[static_cast<size_t>(region)].region.value];
-    *reached.mutable_lanes() = to_pb(directory.places[static_cast<size_t>(region)].shards);
-    *reached.mutable_position() = to_pb(position);
-  }
+  regions.ends = {{1, low}, {2, high}};
   auto read_all = [&] {
     int answers = 0;
     regions.seen.clear();
@@ -404,6 +413,16 @@ TEST_F(ClientTest, ReadsNameHowFarTheirRegionWasSeenByWaits) {
   EXPECT_EQ(read_all(), (std::vector<Position>{low, high, high}));
   set_regions({{0, 16}});  // Merged: it must have read past both.
   EXPECT_EQ(read_all(), (std::vector<Position>{low, low}));
+}
+
+TEST_F(ClientTest, ALateAnswerToAWaitCountsForTheShardsOfTheRegionThatGaveIt) {
+  regions.late_wait = 1;
+  bool waited = false;
+  client->wait({TableId{1}}, {}, std::nullopt, [&](const auto& result) { waited = result.ok(); });
+  ASSERT_TRUE(world.run_while_not([&] { return regions.late.has_value(); }));
+  set_regions({{0, 16}});  // Asked again, it is of all shards; the answer is of the first half.
+  ASSERT_TRUE(world.run_while_not([&] { return waited; }));
+  EXPECT_EQ(regions.waits, 3u);
 }
 
 TEST_F(ClientTest, AGetGathersKeysOfSeveralRegions) {
