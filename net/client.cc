@@ -74,7 +74,9 @@ class Client::Impl {
 
   Micros deadline() const { return Micros{scheduler_.now().value + options_.deadline.value}; }
 
-  // Asks the region of a shard; `fill` completes the message for the region as it is now known.
+  // Asks the region of a shard; `fill` completes the message for the region as it is now known. When another
+  // region has the shard before an answer came, that one is asked under a new number: what the first may
+  // still answer is of other shards than the message was filled with last.
   void ask_region(ShardId shard, Micros deadline, std::function<void(const RegionPlace&, pb::Message&)> fill,
                   std::function<void(const pb::Message&)> on_answer, std::function<void()> on_deadline);
   void get_next(std::shared_ptr<GetState> state);
@@ -97,9 +99,16 @@ void Client::Impl::ask_region(ShardId shard, Micros deadline,
                               std::function<void(const pb::Message&)> on_answer,
                               std::function<void()> on_deadline) {
   RequestTable::Question question;
-  question.make = [this, shard, fill = std::move(fill)](uint64_t id, Address& to) -> MessagePtr {
+  question.make = [this, shard, deadline, fill = std::move(fill), on_answer, on_deadline,
+                   asked = std::optional<RegionId>()](uint64_t id, Address& to) mutable -> MessagePtr {
     const RegionPlace* place = directory_.find(shard);
     if (!place || place->address.value.empty()) return nullptr;
+    if (asked.value_or(place->region) != place->region) {
+      ask_region(shard, deadline, fill, on_answer, on_deadline);
+      requests_.drop(id);  // And this function with it.
+      return nullptr;
+    }
+    asked = place->region;
     to = place->address;
     auto message = std::make_shared<pb::Message>();
     message->set_request(id);

@@ -52,6 +52,11 @@ struct NaiveRegions {
       scan(message.scan(), *answer.mutable_rows());
     } else if (message.has_get()) {
       get(message.get(), *answer.mutable_rows());
+      if (std::exchange(late_get, false)) {
+        late = std::move(answer);
+        return;
+      }
+      if (late) transport->send(from, std::make_shared<pb::Message>(*std::exchange(late, std::nullopt)));
     } else if (message.has_wait()) {
       ++waits;
       const uint64_t region = message.wait().region();
@@ -130,7 +135,8 @@ struct NaiveRegions {
   std::map<uint64_t, Position> ends;  // Of the regions' logs, as answers to waits tell.
   std::vector<Position> seen;         // By those who read.
   size_t waits = 0;
-  size_t late_wait = 0;  // It is answered when it is asked again.
+  size_t late_wait = 0;   // It is answered when it is asked again.
+  bool late_get = false;  // The same of the next get.
   std::optional<pb::Message> late;
   std::pair<uint64_t, std::string> last;
   uint64_t last_session = 0;
@@ -423,6 +429,25 @@ TEST_F(ClientTest, ALateAnswerToAWaitCountsForTheShardsOfTheRegionThatGaveIt) {
   set_regions({{0, 16}});  // Asked again, it is of all shards; the answer is of the first half.
   ASSERT_TRUE(world.run_while_not([&] { return waited; }));
   EXPECT_EQ(regions.waits, 3u);
+}
+
+TEST_F(ClientTest, ALateAnswerOfOneRegionIsNotTakenForThatOfTheMergedOne) {
+  WriteBatch batch;
+  add_put(batch, 1, "a", "1");
+  add_put(batch, 9, "b", "2");
+  ASSERT_TRUE(write(std::move(batch)).ok());
+  regions.late_get = true;
+  std::optional<std::string> rows;
+  client->get(TableId{1}, {{hash_in(1), "a"}, {hash_in(9), "b"}},
+              [&](Result<std::string, ClientFailure> got) { rows = std::move(got).value(); });
+  ASSERT_TRUE(world.run_while_not([&] { return regions.late.has_value(); }));
+  set_regions({{0, 16}});
+  directory.places.front().region = RegionId{3};
+  ASSERT_TRUE(world.run_while_not([&] { return rows.has_value(); }));
+  size_t count = 0;
+  StoredRow row;
+  for (RowReader reader(*rows); reader.next(row);) ++count;
+  EXPECT_EQ(count, 2u);
 }
 
 TEST_F(ClientTest, AGetGathersKeysOfSeveralRegions) {
