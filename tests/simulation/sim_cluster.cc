@@ -136,6 +136,7 @@ SimCluster::SimCluster(SimClusterOptions options)
   options_.coordinator.view_managers_min = static_cast<uint32_t>(options_.view_managers);
   operator_transport_->set_handlers(
       {[this](const Address&, MessagePtr message) { on_answer(*message); }, {}});
+  keep_session(client_coordination_);
   directory_ = std::make_unique<WatchedDirectory>(client_coordination_, client_loop_);
   ClientOptions client;
   client.shards = options_.shards;

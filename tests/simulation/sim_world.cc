@@ -18,6 +18,12 @@ void SimWorld::end_faults() {
   coordination.end_faults();
 }
 
+void keep_session(Coordination& coordination) {
+  coordination.on_session([&coordination](SessionState state) {
+    if (state == SessionState::Expired) coordination.new_session();
+  });
+}
+
 struct SimProcess::Life {
   Life(SimWorld& world, ProcessScheduler& loop, const std::string& name)
       : random(world.random.fork()),
@@ -25,10 +31,7 @@ struct SimProcess::Life {
         transport(world.network.connect(Address{name}, scheduler)),
         coordination(world.coordination, scheduler, world.random.fork()),
         logs(world.logs.connect(scheduler)) {
-    // As server/ does: a role that has not come to registering itself needs a session, too.
-    coordination.on_session([this](SessionState state) {
-      if (state == SessionState::Expired) coordination.new_session();
-    });
+    keep_session(coordination);
   }
 
   Random random;

@@ -45,6 +45,10 @@ class SimRole {
   virtual void stop(std::function<void()> done) { done(); }
 };
 
+// As server/ does: when a session has expired, a new one is begun. Registered roles ask for one themselves;
+// whoever only watches needs one, too.
+void keep_session(Coordination& coordination);
+
 // A process that may live many times under one name and address.
 class SimProcess {
  public:
