@@ -31,10 +31,9 @@ Operator::Operator(SimCluster& cluster, const Scenario& scenario, Tables& tables
       random_(random),
       trace_(trace),
       loop_(cluster.world().scheduler),
-      coordination_(cluster.world().coordination, loop_, random_.fork()),
+      coordination_(cluster.world(), loop_, random_.fork()),
       transport_(cluster.world().network.connect(Address{"operator of the run"}, loop_)) {
   transport_->set_handlers({[this](const Address&, MessagePtr message) { on_answer(*message); }, {}});
-  keep_session(coordination_);
   auto watch = [this](const char* path, FactWatch::OnFact on_fact) {
     watches_.push_back(std::make_unique<FactWatch>(coordination_, loop_, path, std::move(on_fact)));
   };

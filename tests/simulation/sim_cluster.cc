@@ -127,7 +127,7 @@ SimCluster::SimCluster(SimClusterOptions options)
     : options_(std::move(options)),
       world_(options_.seed, options_.faults),
       client_loop_(world_.scheduler),
-      client_coordination_(world_.coordination, client_loop_, world_.random.fork()),
+      client_coordination_(world_, client_loop_, world_.random.fork()),
       client_random_(world_.random.fork()),
       client_transport_(world_.network.connect(Address{"client"}, client_loop_)),
       operator_transport_(world_.network.connect(Address{"operator"}, client_loop_)) {
@@ -136,7 +136,6 @@ SimCluster::SimCluster(SimClusterOptions options)
   options_.coordinator.view_managers_min = static_cast<uint32_t>(options_.view_managers);
   operator_transport_->set_handlers(
       {[this](const Address&, MessagePtr message) { on_answer(*message); }, {}});
-  keep_session(client_coordination_);
   directory_ = std::make_unique<WatchedDirectory>(client_coordination_, client_loop_);
   ClientOptions client;
   client.shards = options_.shards;

@@ -18,9 +18,10 @@ void SimWorld::end_faults() {
   coordination.end_faults();
 }
 
-void keep_session(Coordination& coordination) {
-  coordination.on_session([&coordination](SessionState state) {
-    if (state == SessionState::Expired) coordination.new_session();
+SimSession::SimSession(SimWorld& world, Scheduler& scheduler, Random random)
+    : MemoryCoordination(world.coordination, scheduler, random) {
+  on_session([this](SessionState state) {
+    if (state == SessionState::Expired) new_session();
   });
 }
 
@@ -29,15 +30,13 @@ struct SimProcess::Life {
       : random(world.random.fork()),
         scheduler(loop),
         transport(world.network.connect(Address{name}, scheduler)),
-        coordination(world.coordination, scheduler, world.random.fork()),
-        logs(world.logs.connect(scheduler)) {
-    keep_session(coordination);
-  }
+        coordination(world, scheduler, world.random.fork()),
+        logs(world.logs.connect(scheduler)) {}
 
   Random random;
   ProcessScheduler& scheduler;
   std::unique_ptr<Transport> transport;
-  MemoryCoordination coordination;
+  SimSession coordination;
   std::unique_ptr<LogStore> logs;
   std::unique_ptr<SimRole> role;
 };

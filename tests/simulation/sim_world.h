@@ -37,6 +37,13 @@ class SimWorld {
   CoordinationTree coordination;
 };
 
+// A session as server/ gives it to whoever needs one: begun anew when it has expired. Who registers nothing,
+// as clients, operators and roles that have not come to it, would hear of no change of the facts any more.
+class SimSession final : public MemoryCoordination {
+ public:
+  SimSession(SimWorld& world, Scheduler& scheduler, Random random);
+};
+
 // What runs in a process. Destroying it is part of the process's death: it tidies nothing up.
 class SimRole {
  public:
@@ -44,10 +51,6 @@ class SimRole {
   // An orderly end: `done` when the process may go.
   virtual void stop(std::function<void()> done) { done(); }
 };
-
-// As server/ does: when a session has expired, a new one is begun. Registered roles ask for one themselves;
-// whoever only watches needs one, too.
-void keep_session(Coordination& coordination);
 
 // A process that may live many times under one name and address.
 class SimProcess {
