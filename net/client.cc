@@ -79,6 +79,7 @@ class Client::Impl {
                   std::function<void(const pb::Message&)> on_answer, std::function<void()> on_deadline);
   void get_next(std::shared_ptr<GetState> state);
   void wait_next(std::shared_ptr<WaitState> state);
+  pb::Position seen(ShardRange region) const;
   RowPage page_of(const ScanSpec& spec, ShardRange shards, const pb::RowsReply& reply) const;
 
   Scheduler& scheduler_;
@@ -87,6 +88,8 @@ class Client::Impl {
   ClientOptions options_;
   RequestTable requests_;
   WriteTracker writes_;
+  LaneRuns
+      seen_;  // Of the logs of the shards' regions, by answers to waits. No read is answered from before.
 };
 
 void Client::Impl::ask_region(ShardId shard, Micros deadline,
@@ -124,6 +127,7 @@ void Client::Impl::get_next(std::shared_ptr<GetState> state) {
     pb::GetRequest& get = *message.mutable_get();
     get.set_region(place.region.value);
     get.set_table(state->table.value);
+    *get.mutable_seen() = seen(place.shards);
     for (const KeyOfTable& key : state->keys) {
       if (!place.shards.contains(options_.shards.shard_of(key.hash))) continue;
       get.add_keys(key.key);
@@ -153,6 +157,7 @@ void Client::Impl::scan(const ScanSpec& spec, ScanPosition from, Done<RowPage> d
     pb::ScanRequest& scan = *message.mutable_scan();
     scan.set_region(place.region.value);
     scan.set_table(spec.table.value);
+    *scan.mutable_seen() = seen(place.shards);
     if (from.after_key) {
       put_ordered64(*scan.mutable_cursor(), from.hash);
       scan.mutable_cursor()->append(*from.after_key);
@@ -200,21 +205,24 @@ void Client::Impl::wait_next(std::shared_ptr<WaitState> state) {
   bool single = last && state->target;
   if (state->stage == state->path.size()) return state->done(std::monostate{});
   if (single && state->at <= *state->target) state->at = *state->target;
-  auto shards = std::make_shared<ShardRange>();
-  auto fill = [state, last, shards](const RegionPlace& place, pb::Message& message) {
-    *shards = place.shards;
+  auto fill = [state, last](const RegionPlace& place, pb::Message& message) {
     pb::WaitRequest& wait = *message.mutable_wait();
     wait.set_region(place.region.value);
     wait.set_table(state->path[state->stage].value);
     to_pb(state->tokens.runs(), *wait.mutable_tokens());
     wait.set_pass_on(!last);
   };
-  auto on_answer = [this, state, shards, single](const pb::Message& answer) {
+  auto on_answer = [this, state, single](const pb::Message& answer) {
     if (!answer.has_waited()) return state->done(refused(answer));
     auto tokens = from_pb(answer.waited().tokens(), options_.shards);
     if (!tokens.ok()) return state->done(ClientFailure{ClientError::Refused, tokens.error().message});
     for (const LaneRun& run : *tokens) state->passed_on.raise(run.lanes, run.position);
-    state->at = shards->end;
+    // Of who has answered: it may be the region asked first, before the shard was another's.
+    const ShardRange region = from_pb(answer.waited().reached().lanes());
+    if (!region.contains(state->at) || region.end > options_.shards.all().end)
+      return state->done(ClientFailure{ClientError::Refused, "an answer for other shards"});
+    seen_.raise(region, from_pb(answer.waited().reached().position()));
+    state->at = region.end;
     if (single || state->at >= options_.shards.all().end) {
       ++state->stage;
       state->at = ShardId{0};
@@ -224,6 +232,17 @@ void Client::Impl::wait_next(std::shared_ptr<WaitState> state) {
     wait_next(state);
   };
   ask_region(state->at, state->deadline, fill, on_answer, [state] { state->done(timed_out()); });
+}
+
+// The regions' logs follow upon each other by their generations: one that has not read as far as the furthest
+// of its shards is behind.
+pb::Position Client::Impl::seen(ShardRange region) const {
+  Position furthest;
+  seen_.visit(region, [&](ShardRange, Position position) {
+    furthest = std::max(furthest, position);
+    return true;
+  });
+  return to_pb(furthest);
 }
 
 Client::Client(Scheduler& scheduler, Transport& transport, RegionDirectory& directory, Random& random,

@@ -115,7 +115,8 @@ class Client {
   void scan(const ScanSpec& spec, ScanPosition from, Done<RowPage> done);
 
   // Waits until the tables reflect the tokens: `path` leads from the first table fed by the write to the
-  // one to be read. The last one is waited for in the region of `shard` only, if one is given.
+  // one to be read. The last one is waited for in the region of `shard` only, if one is given. Reads of this
+  // client that begin later see at least as much, whoever answers them.
   void wait(std::vector<TableId> path, LaneRuns tokens, std::optional<ShardId> shard,
             Done<std::monostate> done);
 

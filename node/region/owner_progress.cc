@@ -11,7 +11,7 @@
 namespace tidemark {
 
 void RegionOwner::on_committed_report(const std::vector<LaneRun>& lanes) {
-  Position end{identity().generation, durable_.reader().next, 0};
+  const Position end = durable_.end();
   for (const LaneRun& run : lanes) {
     ShardRange mine{std::max(run.lanes.begin, identity().shards.begin),
                     std::min(run.lanes.end, identity().shards.end)};
@@ -167,6 +167,8 @@ bool RegionOwner::serve(TokenWait& wait, std::vector<LaneRun>& ask, RegionComman
   if (!reached || (wait.pass_on && !durable_.pending_joins().empty())) return false;
   pb::Message reply;
   pb::WaitReply& waited = *reply.mutable_waited();
+  *waited.mutable_reached()->mutable_lanes() = to_pb(identity().shards);
+  *waited.mutable_reached()->mutable_position() = to_pb(durable_.end());
   if (wait.pass_on) to_pb({{identity().shards, durable_.last_change()}}, *waited.mutable_tokens());
   send(out, wait.asker, std::move(reply));
   return true;

@@ -111,6 +111,7 @@ class Region {
  private:
   // Null, and refused, unless this replica owns the region and it is not sealed.
   RegionOwner* serving(const Asker& asker, RegionCommands& out);
+  bool can_read(const Asker& asker, const pb::Position& seen, RegionCommands& out);  // Else it is refused.
   std::optional<pb::Message> check_place(TableId table, uint64_t hash) const;
 
   RegionState durable_;

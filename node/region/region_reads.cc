@@ -3,11 +3,13 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/probe.h"
 #include "node/region/key_range.h"
 #include "node/region/owner.h"
 #include "node/region/region.h"
 #include "node/region/replies.h"
 #include "node/store/store_key.h"
+#include "proto/convert.h"
 #include "proto/rows.h"
 
 namespace tidemark {
@@ -64,6 +66,16 @@ ScanRange range_of(const pb::ScanRequest& request, HashSpan region) {
 
 }  // namespace
 
+// A region's owner that has been replaced, and has not heard of it, answers as of long ago. Who has seen more
+// of the region must not be answered so.
+bool Region::can_read(const Asker& asker, const pb::Position& seen, RegionCommands& out) {
+  if (serving(asker, out) == nullptr) return false;
+  if (from_pb(seen) <= durable_.end()) return true;
+  TM_PROBE("region: a reader has seen more of it");
+  send(out, asker, not_owner(durable_.identity().region, inputs_.facts));
+  return false;
+}
+
 std::optional<pb::Message> Region::check_place(TableId table, uint64_t hash) const {
   RegionId region = durable_.identity().region;
   if (durable_.catalog().find(table) == nullptr) return refusal(pb::STALE_CATALOG, "no such table", region);
@@ -74,7 +86,7 @@ std::optional<pb::Message> Region::check_place(TableId table, uint64_t hash) con
 }
 
 void Region::on_get(const Asker& asker, const pb::GetRequest& request, RegionCommands& out) {
-  if (serving(asker, out) == nullptr) return;
+  if (!can_read(asker, request.seen(), out)) return;
   if (request.keys_size() != request.hashes_size()) {
     return send(out, asker, refusal(pb::MALFORMED, "keys without hashes", durable_.identity().region));
   }
@@ -93,7 +105,7 @@ void Region::on_get(const Asker& asker, const pb::GetRequest& request, RegionCom
 }
 
 void Region::on_scan(const Asker& asker, const pb::ScanRequest& request, RegionCommands& out) {
-  if (serving(asker, out) == nullptr) return;
+  if (!can_read(asker, request.seen(), out)) return;
   HashSpan region = hash_span(durable_.identity().shards, durable_.identity().shard_count);
   TableId table{request.table()};
   if (auto refused = check_place(table, request.has_hash() ? request.hash() : region.first)) {

@@ -69,6 +69,7 @@ class RegionState {
 
   const RegionIdentity& identity() const { return identity_; }
   const ReaderState& reader() const { return reader_; }  // After the last record applied.
+  Position end() const { return {identity_.generation, reader_.next, 0}; }
   const Parts& parts() const { return parts_; }
   const LaneRuns& committed() const { return committed_; }
   const TableCatalog& catalog() const { return catalog_; }

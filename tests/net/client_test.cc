@@ -51,6 +51,8 @@ struct NaiveRegions {
       scan(message.scan(), *answer.mutable_rows());
     } else if (message.has_get()) {
       get(message.get(), *answer.mutable_rows());
+    } else if (message.has_wait()) {
+      *answer.mutable_waited()->mutable_reached() = reached[message.wait().region()];
     }
     transport->send(from, std::make_shared<pb::Message>(answer));
   }
@@ -83,6 +85,7 @@ struct NaiveRegions {
   }
 
   void get(const pb::GetRequest& request, pb::RowsReply& reply) {
+    seen.push_back(from_pb(request.seen()));
     for (int i = 0; i < request.keys_size(); ++i) {
       auto it = rows.find({request.hashes(i), request.keys(i)});
       if (it != rows.end())
@@ -91,6 +94,7 @@ struct NaiveRegions {
   }
 
   void scan(const pb::ScanRequest& request, pb::RowsReply& reply) {
+    seen.push_back(from_pb(request.seen()));
     ByteReader cursor(request.cursor());
     std::pair<uint64_t, std::string> after{cursor.ordered64(), std::string(cursor.left())};
     const RegionPlace& place = directory->places[request.region() - 1];
@@ -113,6 +117,8 @@ struct NaiveRegions {
   std::set<std::pair<uint64_t, uint64_t>> sessions;
   std::set<std::tuple<std::pair<uint64_t, uint64_t>, uint64_t, uint32_t, std::string>> entries;
   std::map<std::pair<uint64_t, std::string>, std::vector<std::string>> rows;
+  std::map<uint64_t, pb::LaneRun> reached;  // What a region's answer to a wait tells.
+  std::vector<Position> seen;               // By those who read.
   std::pair<uint64_t, std::string> last;
   uint64_t last_session = 0;
   int refuse_next = 0;
@@ -373,6 +379,31 @@ TEST_F(ClientTest, AScanGoesThroughAllRegionsInOrderPageByPage) {
   }
   ASSERT_EQ(seen.size(), 80u);
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+}
+
+TEST_F(ClientTest, ReadsNameHowFarTheirRegionWasSeenByWaits) {
+  const Position low{Generation{1}, Offset{7}, 0}, high{Generation{0}, Offset{9}, 0};
+  for (const auto& [region, position] : {std::pair(0, low), std::pair(1, high)}) {
+    pb::LaneRun& reached = regions.reached[directory.places[static_cast<size_t>(region)].region.value];
+    *reached.mutable_lanes() = to_pb(directory.places[static_cast<size_t>(region)].shards);
+    *reached.mutable_position() = to_pb(position);
+  }
+  auto read_all = [&] {
+    int answers = 0;
+    regions.seen.clear();
+    client->get(TableId{1}, {{hash_in(9), "b"}, {hash_in(1), "a"}}, [&](const auto&) { ++answers; });
+    EXPECT_TRUE(world.run_while_not([&] { return answers == 1; }));
+    client->scan({TableId{1}, {}, "", false, 10}, {hash_in(9), {}}, [&](const auto&) { ++answers; });
+    EXPECT_TRUE(world.run_while_not([&] { return answers == 2; }));
+    return regions.seen;
+  };
+  EXPECT_EQ(read_all(), std::vector<Position>(3));
+  bool waited = false;
+  client->wait({TableId{1}}, {}, std::nullopt, [&](const auto& result) { waited = result.ok(); });
+  ASSERT_TRUE(world.run_while_not([&] { return waited; }));
+  EXPECT_EQ(read_all(), (std::vector<Position>{low, high, high}));
+  set_regions({{0, 16}});  // Merged: it must have read past both.
+  EXPECT_EQ(read_all(), (std::vector<Position>{low, low}));
 }
 
 TEST_F(ClientTest, AGetGathersKeysOfSeveralRegions) {

@@ -181,6 +181,26 @@ TEST_F(Tokens, OfItsOwnLanesTheRegionKnowsTheCommittedPosition) {
   EXPECT_TRUE(rig_.answered(wait));
 }
 
+TEST_F(Tokens, AnOwnerThatWasReplacedDoesNotAnswerWhoHasSeenMore) {
+  Rig successor(rig_.state(), rig_.rows(), rig_.log());
+  successor.open(2);
+  successor.settle();
+  successor.effects(make_batch(all_, {{shards(3, 4), {}, pos(1, 50)}}, an_effect()));
+  successor.settle();
+  const uint64_t wait = successor.wait(waits_for(shards(3, 4), pos(1, 50)));
+  successor.settle();
+  const pb::LaneRun& reached = successor.reply(wait).waited().reached();
+  EXPECT_EQ(from_pb(reached.lanes()), all_);
+
+  pb::ScanRequest scan;
+  scan.set_table(2);
+  EXPECT_TRUE(rig_.reply(rig_.scan(scan)).has_rows());  // It has not heard of it; who has seen nothing may.
+  *scan.mutable_seen() = reached.position();
+  EXPECT_EQ(rig_.refused(rig_.scan(scan)), pb::NOT_OWNER);
+  EXPECT_EQ(rig_.refused(rig_.get(view_, {5, 1, 1}, from_pb(reached.position()))), pb::NOT_OWNER);
+  EXPECT_EQ(successor.reply(successor.scan(scan)).rows().count(), 1u);
+}
+
 TEST_F(Tokens, ArePassedOnAsThePositionAfterTheLastChange) {
   rig_.effects(make_batch(all_, {{shards(3, 4), {}, pos(1, 50)}}, an_effect()));
   rig_.settle();

@@ -192,12 +192,13 @@ uint64_t Rig::wait(const pb::WaitRequest& request) {
   return last_request_;
 }
 
-uint64_t Rig::get(const TestTable& table, const Cells& cells) {
+uint64_t Rig::get(const TestTable& table, const Cells& cells, Position seen) {
   sql::EncodedRow row = table.encode(cells);
   pb::GetRequest request;
   request.set_table(table.id().value);
   request.add_keys(row.key);
   request.add_hashes(row.hash);
+  *request.mutable_seen() = to_pb(seen);
   RegionCommands out;
   region_->on_get(asker(), request, out);
   take(out);
