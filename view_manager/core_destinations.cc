@@ -190,11 +190,7 @@ void ViewManagerCore::check_silence() {
     const bool is_late = now_.value - destination.waits_since().value >= limits_.answer_timeout.value;
     if (!is_late && !TM_BUGGIFY("view manager: an answer is not waited for")) continue;
     ++counts_.timeouts;
-    // Of a slow one even the answer to an earlier question is news: only the first silence voids what is out.
-    if (!destination.asking) destination.rewind(next_request_);
-    destination.asking = true;
-    destination.asked = false;
-    destination.asked_at = now_;
+    destination.question(next_request_, now_);
   }
 }
 
@@ -205,6 +201,8 @@ void ViewManagerCore::park_silent() {
     if (destination.parked || destination.silent_since == Micros{}) continue;
     if (now_.value - destination.silent_since.value < limits_.silence_timeout.value) continue;
     destination.parked = true;
+    // Else a late answer to a batch would end the silence, and nothing would be left to send or to ask.
+    if (!destination.asking) destination.question(next_request_, now_);
     ++counts_.parked;
     for (auto& queue : queues_) {
       for (const auto& entry : queue->entries()) {

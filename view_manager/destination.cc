@@ -14,6 +14,13 @@ void Destination::rewind(uint64_t next_request) {
   dirty = true;
 }
 
+void Destination::question(uint64_t next_request, Micros now) {
+  if (!asking) rewind(next_request);
+  asking = true;
+  asked = false;
+  asked_at = now;
+}
+
 void Destination::forget_queue(uint64_t serial) {
   unsent_from.erase(serial);
   open_from.erase(serial);

@@ -25,7 +25,8 @@ struct Destination {
   bool asking = true;
   bool asked = false;  // The question is under way.
   Micros asked_at{};   // Last, after a silence.
-  // Input for it is let go, since it was silent while memory was short.
+  // Input for it is let go, since it was silent while memory was short. Always with `asking`: only what a
+  // region says of where it is ends it.
   bool parked = false;
   // In one batch: a single one after "busy", then twice as many with each batch that was applied. While it is
   // less than a batch may have, only one batch is under way.
@@ -51,6 +52,9 @@ struct Destination {
   bool dirty = true;  // There may be something to send.
 
   void rewind(uint64_t next_request);
+  // Nothing more is sent before it has said where it is. Of a slow one even the answer to an earlier question
+  // is news: only the first call voids what is out.
+  void question(uint64_t next_request, Micros now);
   void forget_queue(uint64_t serial);
 };
 

@@ -454,7 +454,6 @@ void StreamFeed::on_read(Result<std::vector<JudgedRecord>, LogFailure> records) 
       return listener_.on_passed();
     }
     if (records.error().code != LogError::Unavailable) {
-      TM_PROBE("queues: the log can not be read");
       reader_.reset();
       failed_ = true;
       return listener_.on_failed(records.error());

@@ -233,6 +233,19 @@ void survive(const SimClusterOptions& options) {
   EXPECT_GT(nemesis.faults, 0);
 }
 
+TEST(SimulatedWorld, ASessionThatExpiredIsBegunAnew) {
+  SimWorld world(1, {});
+  ProcessScheduler loop(world.scheduler);
+  SimSession session(world, loop, world.random.fork());
+  auto run = [&] { world.scheduler.run_until(Micros{world.scheduler.now().value + 1'000'000}); };
+  run();
+  const SessionNumber first = session.session();
+  ASSERT_NE(first.value, 0u);
+  world.coordination.expire(first);
+  run();
+  EXPECT_GT(session.session().value, first.value);
+}
+
 TEST(SimulatedCluster, ViewsConvergeThroughCrashesAndPauses) {
   for (int seed = 1; seed <= seeds(); ++seed) {
     SimClusterOptions options;

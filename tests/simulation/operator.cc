@@ -31,7 +31,7 @@ Operator::Operator(SimCluster& cluster, const Scenario& scenario, Tables& tables
       random_(random),
       trace_(trace),
       loop_(cluster.world().scheduler),
-      coordination_(cluster.world().coordination, loop_, random_.fork()),
+      coordination_(cluster.world(), loop_, random_.fork()),
       transport_(cluster.world().network.connect(Address{"operator of the run"}, loop_)) {
   transport_->set_handlers({[this](const Address&, MessagePtr message) { on_answer(*message); }, {}});
   auto watch = [this](const char* path, FactWatch::OnFact on_fact) {

@@ -78,7 +78,7 @@ class Operator {
   Trace& trace_;
 
   ProcessScheduler loop_;
-  MemoryCoordination coordination_;
+  SimSession coordination_;
   std::unique_ptr<Transport> transport_;
   std::vector<std::unique_ptr<FactWatch>> watches_;
   pb::Catalog catalog_;

@@ -127,7 +127,7 @@ SimCluster::SimCluster(SimClusterOptions options)
     : options_(std::move(options)),
       world_(options_.seed, options_.faults),
       client_loop_(world_.scheduler),
-      client_coordination_(world_.coordination, client_loop_, world_.random.fork()),
+      client_coordination_(world_, client_loop_, world_.random.fork()),
       client_random_(world_.random.fork()),
       client_transport_(world_.network.connect(Address{"client"}, client_loop_)),
       operator_transport_(world_.network.connect(Address{"operator"}, client_loop_)) {

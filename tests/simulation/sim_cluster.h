@@ -106,7 +106,7 @@ class SimCluster {
 
   // The client's process never dies.
   ProcessScheduler client_loop_;
-  MemoryCoordination client_coordination_;
+  SimSession client_coordination_;
   Random client_random_;
   std::unique_ptr<Transport> client_transport_;
   std::unique_ptr<Transport> operator_transport_;

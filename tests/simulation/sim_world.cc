@@ -18,23 +18,25 @@ void SimWorld::end_faults() {
   coordination.end_faults();
 }
 
+SimSession::SimSession(SimWorld& world, Scheduler& scheduler, Random random)
+    : MemoryCoordination(world.coordination, scheduler, random) {
+  on_session([this](SessionState state) {
+    if (state == SessionState::Expired) new_session();
+  });
+}
+
 struct SimProcess::Life {
   Life(SimWorld& world, ProcessScheduler& loop, const std::string& name)
       : random(world.random.fork()),
         scheduler(loop),
         transport(world.network.connect(Address{name}, scheduler)),
-        coordination(world.coordination, scheduler, world.random.fork()),
-        logs(world.logs.connect(scheduler)) {
-    // As server/ does: a role that has not come to registering itself needs a session, too.
-    coordination.on_session([this](SessionState state) {
-      if (state == SessionState::Expired) coordination.new_session();
-    });
-  }
+        coordination(world, scheduler, world.random.fork()),
+        logs(world.logs.connect(scheduler)) {}
 
   Random random;
   ProcessScheduler& scheduler;
   std::unique_ptr<Transport> transport;
-  MemoryCoordination coordination;
+  SimSession coordination;
   std::unique_ptr<LogStore> logs;
   std::unique_ptr<SimRole> role;
 };

@@ -37,6 +37,13 @@ class SimWorld {
   CoordinationTree coordination;
 };
 
+// A session as server/ gives it to whoever needs one: begun anew when it has expired. Who registers nothing,
+// as clients, operators and roles that have not come to it, would hear of no change of the facts any more.
+class SimSession final : public MemoryCoordination {
+ public:
+  SimSession(SimWorld& world, Scheduler& scheduler, Random random);
+};
+
 // What runs in a process. Destroying it is part of the process's death: it tidies nothing up.
 class SimRole {
  public:

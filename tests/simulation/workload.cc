@@ -10,7 +10,7 @@ namespace tidemark::sim {
 
 SimClient::SimClient(SimWorld& world, const std::string& name, ShardCount shards)
     : loop_(world.scheduler),
-      coordination_(world.coordination, loop_, world.random.fork()),
+      coordination_(world, loop_, world.random.fork()),
       random_(world.random.fork()),
       transport_(world.network.connect(Address{name}, loop_)),
       directory_(std::make_unique<WatchedDirectory>(coordination_, loop_)) {

@@ -24,7 +24,7 @@ class SimClient {
 
  private:
   ProcessScheduler loop_;
-  MemoryCoordination coordination_;
+  SimSession coordination_;
   Random random_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<WatchedDirectory> directory_;

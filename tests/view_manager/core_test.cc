@@ -82,7 +82,7 @@ class CoreTest : public ::testing::Test {
     deliver(std::move(message));
   }
 
-  pb::QueueEntry entry(uint64_t offset) {
+  static pb::QueueEntry entry(uint64_t offset) {
     pb::QueueEntry out;
     out.set_offset(offset);
     out.set_catalog_version(1);
@@ -97,6 +97,11 @@ class CoreTest : public ::testing::Test {
     if (before) change.before = b = sample::row_of(*before);
     if (after) change.after = a = sample::row_of(*after);
     append_change(*out.mutable_changes(), change);
+  }
+  static pb::QueueEntry four_rows(uint64_t offset) {
+    pb::QueueEntry out = entry(offset);
+    for (int64_t i = 0; i < 4; ++i) upsert(out, static_cast<int64_t>(offset) * 4 + i, {}, Ints{i, i});
+    return out;
   }
   void records(std::vector<pb::QueueEntry> entries, uint64_t skip = 0) {
     pb::Message message;
@@ -512,10 +517,7 @@ TEST_F(CoreTest, ASilentDestinationIsParkedWhenMemoryIsShortAndReadAgainLater) {
   size_t highest = 0;
   uint64_t offset = 0;
   auto feed = [&] {
-    pb::QueueEntry e = entry(offset);
-    for (int64_t i = 0; i < 4; ++i) upsert(e, static_cast<int64_t>(offset) * 4 + i, {}, Ints{i, i});
-    ++offset;
-    records({e});
+    records({four_rows(offset++)});
     highest = std::max(highest, core_->effects_bytes());
     auto batches = batches_;
     batches_.clear();
@@ -540,6 +542,27 @@ TEST_F(CoreTest, ASilentDestinationIsParkedWhenMemoryIsShortAndReadAgainLater) {
   ASSERT_FALSE(asks_.empty());
   answer_positions(asks_.back(), at(offset), at(0));
   EXPECT_EQ(core_->counts().unparked, 1u);
+  EXPECT_EQ(closes_.size(), 1u);
+}
+
+// Patience with batches may be longer than with silence: what is parked has then not been asked yet.
+TEST_F(CoreTest, AParkedDestinationThatAnswersALateBatchIsAskedAllTheSame) {
+  ViewManagerLimits limits;
+  limits.effects_bytes_max = 4096;
+  limits.silence_timeout = Micros{200'000};
+  restart(limits);
+  open_and_learn();
+  uint64_t offset = 0;
+  while (core_->effects_bytes() < limits.effects_bytes_max) records({four_rows(offset++)});
+  const std::vector<Outgoing> late = batches_;
+  tick(300);
+  records({four_rows(offset)});
+  ASSERT_EQ(core_->parked_count(), 2u);
+  for (const Outgoing& batch : late) answer(batch);
+  ASSERT_EQ(asks_.size(), 2u);
+  const std::vector<Outgoing> asks = asks_;
+  for (const Outgoing& ask : asks) answer_positions(ask);
+  EXPECT_EQ(core_->parked_count(), 0u);
   EXPECT_EQ(closes_.size(), 1u);
 }
 
