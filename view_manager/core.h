@@ -109,6 +109,7 @@ class ViewManagerCore {
   void let_go_parked(SourceQueue& queue, EffectEntry& entry);
   void mark_dirty(const EffectEntry& entry);
   void stop_lanes(SourceQueue& queue, RingVersion version, Position at);
+  void pass_committed(SourceQueue& queue, Position highest);
   void drop_finished_lanes(SourceQueue& queue);
 
   void apply_positions(ShardRange shards, const LaneRuns& positions);

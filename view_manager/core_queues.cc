@@ -257,9 +257,12 @@ bool ViewManagerCore::write_effects(const SourceQueue& queue, const pb::QueueEnt
 // What a record says beside its changes.
 void ViewManagerCore::after_entry(SourceQueue& queue, const pb::QueueEntry& from) {
   if (from.has_progress()) {
+    Position highest;
     for (const pb::LaneRun& run : from.progress().committed()) {
       queue.raise_floor(from_pb(run.lanes()), from_pb(run.position()));
+      highest = std::max(highest, from_pb(run.position()));
     }
+    pass_committed(queue, highest);
     drop_finished_lanes(queue);
   }
   if (from.has_cut()) {
@@ -376,6 +379,17 @@ void ViewManagerCore::report_all(std::vector<Outgoing>& out) {
     report.set_incarnation(queue->name().incarnation);
     to_pb(lanes, *report.mutable_lanes());
     out.push_back(to_opener(*queue, std::move(message)));
+  }
+}
+
+// Every destination has what the log says is committed, also one that told less when it was asked: whoever
+// had the lanes before may have committed it since. Sent again from the floor on, it would be applied twice.
+void ViewManagerCore::pass_committed(SourceQueue& queue, Position highest) {
+  for (const auto& entry : queue.entries()) {
+    if (entry->begin() >= highest) return;
+    if (entry->open() == 0) continue;
+    TM_PROBE("view manager: another has committed what is not sent yet");
+    entry->acknowledge(shards_.all(), queue.floors(), Position{});
   }
 }
 

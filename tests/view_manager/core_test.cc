@@ -312,6 +312,26 @@ TEST_F(CoreTest, WhatARegionHadBeforeIsNotSentAgain) {
   EXPECT_EQ(from_pb(reports_[0].lanes(0).position()), at(5));
 }
 
+// Who had the lanes before may commit on after the regions were asked: they told less than they have by now.
+TEST_F(CoreTest, WhatAnotherHasCommittedSinceIsNotSentAgain) {
+  open(1, at(0));
+  pb::QueueEntry before = entry(0), progress = entry(1), after = entry(2);
+  upsert(before, 1, {}, Ints{1, 1});
+  to_pb({{kShards.all(), at(1)}}, *progress.mutable_progress()->mutable_committed());
+  upsert(after, 1, Ints{1, 1}, Ints{1, 5});
+  records({before, progress});
+  for (const Outgoing& ask : std::exchange(asks_, {})) answer_positions(ask);
+  EXPECT_TRUE(batches_.empty());
+  records({after});
+  ASSERT_FALSE(batches_.empty());
+  for (const Outgoing& batch : batches_) {
+    for (const pb::LaneStep& step : batch.message->effects().lanes()) {
+      EXPECT_EQ(from_pb(step.prev()), at(1));
+      EXPECT_EQ(from_pb(step.to()), at(3));
+    }
+  }
+}
+
 TEST_F(CoreTest, ALargeRecordIsSentInPiecesThatKeepEachLanesOrder) {
   ViewManagerLimits limits;
   limits.batch_effects_max = 3;
