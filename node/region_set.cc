@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/probe.h"
 #include "proto/convert.h"
 
 namespace tidemark {
@@ -190,9 +189,7 @@ bool RegionSet::lacks_parent(const pb::RegionEntry& entry) const {
     if (replicas_.count(parent) != 0 || on_disk_.count(parent) != 0) return false;
     const pb::RegionEntry* known = view_.region(parent);
     std::optional<MapVersion> joined = known ? membership(*known) : std::nullopt;
-    bool lacks = !joined || wants_seed_.count(parent) != 0 || is_lost(*known, *joined);
-    if (lacks) TM_PROBE("node: a child whose parent never came here");
-    return lacks;
+    return !joined || wants_seed_.count(parent) != 0 || is_lost(*known, *joined);
   });
 }
 
