@@ -90,8 +90,8 @@ class Client::Impl {
   ClientOptions options_;
   RequestTable requests_;
   WriteTracker writes_;
-  LaneRuns
-      seen_;  // Of the logs of the shards' regions, by answers to waits. No read is answered from before.
+  // How far the logs of the shards' regions were read, by answers to waits. No read is answered from before.
+  LaneRuns seen_;
 };
 
 void Client::Impl::ask_region(ShardId shard, Micros deadline,
