@@ -22,7 +22,8 @@ RegionReplica::RegionReplica(ReplicaContext context, RegionState state, Origin o
       map_version_(origin.map_version),
       joined_(origin.joined),
       history_(std::move(origin.readers)),
-      ancestors_(std::move(origin.ancestors)) {
+      ancestors_(std::move(origin.ancestors)),
+      tick_(scheduler_, kTickMin, [this] { schedule_turn(); }) {
   open_log(origin.create_stream);
 }
 
@@ -359,20 +360,7 @@ void RegionReplica::end_turn() {
   region_.on_tick(scheduler_.now(), out_);
   perform();
   if (queues_) queues_->pump();
-  schedule_timer();
-}
-
-void RegionReplica::schedule_timer() {
-  std::optional<Micros> next = region_.next_tick();
-  if (!next || (timer_at_ && *timer_at_ <= *next)) return;
-  timer_at_ = next;
-  // A tick that is due but could do nothing must not keep the loop busy.
-  Micros delay{std::max(kTickMin.value, next->value - scheduler_.now().value)};
-  scheduler_.post_after(delay, [this, at = *next] {
-    if (timer_at_ != at) return;  // An earlier one was set meanwhile.
-    timer_at_.reset();
-    schedule_turn();
-  });
+  if (const std::optional<Micros> next = region_.next_tick()) tick_.by(*next);
 }
 
 // Opens may have been lost and peers may have taken what was unsent: nobody tells.

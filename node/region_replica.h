@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/guarded_scheduler.h"
+#include "base/wakeup.h"
 #include "base/random.h"
 #include "net/transport.h"
 #include "node/log_handles.h"
@@ -135,7 +136,6 @@ class RegionReplica : private WalListener {
   void append_pending();
   void schedule_turn();
   void end_turn();
-  void schedule_timer();
   void keep_pumping();
   void want_told(const google::protobuf::RepeatedPtrField<pb::LaneRun>& wanted);
   void drop_passed();
@@ -179,7 +179,7 @@ class RegionReplica : private WalListener {
   LogFigures log_figures_;
   std::unique_ptr<RegionQueues> queues_;  // While owning.
   bool turn_posted_ = false;
-  std::optional<Micros> timer_at_;
+  Wakeup tick_;
 };
 
 }  // namespace tidemark

@@ -1,12 +1,12 @@
 #include "view_manager/view_manager.h"
 
-#include <algorithm>
 #include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/guarded_scheduler.h"
+#include "base/wakeup.h"
 #include "coordinator/facts.h"
 #include "coordinator/membership.h"
 #include "coordinator/watched_directory.h"
@@ -18,6 +18,7 @@ namespace tidemark {
 namespace {
 
 constexpr size_t kEarlyMax = 256;
+constexpr Micros kTickMin{1'000};
 
 }  // namespace
 
@@ -132,14 +133,7 @@ class ViewManager::Impl {
     std::vector<Outgoing> out;
     core_->pump(out);
     for (Outgoing& outgoing : out) send(std::move(outgoing));
-    std::optional<Micros> next = core_->next_tick();
-    if (!next || (wakes_at_ && *wakes_at_ <= *next)) return;
-    wakes_at_ = *next;
-    const Micros delay{std::max<int64_t>(1000, next->value - scheduler_.now().value)};
-    scheduler_.post_after(delay, [this, at = *next] {
-      if (wakes_at_ == at) wakes_at_.reset();
-      pump();
-    });
+    if (const std::optional<Micros> next = core_->next_tick()) tick_.by(*next);
   }
 
   // What finds no owner is dropped: the core asks again.
@@ -163,7 +157,7 @@ class ViewManager::Impl {
   pb::RegionMap map_;
   std::deque<std::pair<Address, MessagePtr>> early_;  // Of queues, while there is no core; repeated if lost.
   bool pump_posted_ = false;
-  std::optional<Micros> wakes_at_;
+  Wakeup tick_{scheduler_, kTickMin, [this] { pump(); }};
 
   std::optional<WatchedDirectory> directory_;
   std::optional<FactWatch> ring_watch_, map_watch_, catalog_watch_;
