@@ -25,7 +25,9 @@ struct NodeOptions {
   FeedOptions feed;
 
   Micros checkpoint_interval{30'000'000};
-  uint64_t lag_records_max = 1'000'000;  // Views further behind than this hold client writes back.
+  // Views further behind than this hold client writes back. More than feed.silent_records_max: so far behind
+  // may be who has nothing to do.
+  uint64_t lag_records_max = 1'000'000;
   Micros reopen_delay{50'000};           // After an incarnation has ended.
   Micros pump_interval{50'000};          // Of queues that nothing happens to.
   Micros status_interval{1'000'000};     // A status that may have been lost is sent again.

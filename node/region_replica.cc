@@ -354,8 +354,7 @@ void RegionReplica::schedule_turn() {
 void RegionReplica::end_turn() {
   turn_posted_ = false;
   if (failed_) return;
-  uint64_t lag = region_.state().reader().next.value - region_.state().committed_floor().value;
-  region_.hold_back(!has_room_ || lag > context_.options.lag_records_max);
+  region_.hold_back(!has_room_ || region_.state().records_behind() > context_.options.lag_records_max);
   region_.set_time_of_day(time_of_day());
   region_.on_tick(scheduler_.now(), out_);
   perform();

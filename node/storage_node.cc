@@ -22,7 +22,9 @@ StorageNode::StorageNode(ProcessContext context, NodeOptions options, NodeStore&
       arithmetic_(arithmetic),
       scheduler_(context.scheduler),
       metrics_(*options_.metrics),
-      handles_(*context.logs) {}
+      handles_(*context.logs) {
+  TM_ASSERT(options_.lag_records_max > options_.feed.silent_records_max, options_.lag_records_max);
+}
 
 StorageNode::~StorageNode() {
   if (regions_) context_.transport.set_handlers({});

@@ -76,6 +76,11 @@ Offset RegionState::committed_floor() const {
   return lowest.generation < identity_.generation ? Offset{0} : lowest.offset;
 }
 
+uint64_t RegionState::records_behind() const {
+  if (notable_.runs().empty()) return 0;
+  return reader_.next.value - notable_.runs().front().begin.value;
+}
+
 std::vector<TableId> RegionState::backfilling() const {
   std::vector<TableId> out;
   catalog_.for_each([&](const Table& table) {

@@ -118,6 +118,20 @@ TEST_F(Progress, TellsTheFloorBelowWhichTheLogIsNotNeeded) {
   EXPECT_EQ(rig_.state().committed_floor(), after.offset);
 }
 
+TEST_F(Progress, RecordsThatNobodyTellsOfDoNotCountAsBehind) {  // Else they would hold writes back for good.
+  rig_.put(base_, {1, 1});
+  EXPECT_GE(rig_.state().records_behind(), 1u);
+  rig_.report(all_, end());
+  rig_.settle();
+  EXPECT_EQ(rig_.state().records_behind(), 0u);
+  for (int i = 0; i < 5; ++i) rig_.session();
+  EXPECT_EQ(rig_.state().records_behind(), 0u);
+  rig_.put(base_, {2, 1});
+  const uint64_t behind = rig_.state().records_behind();
+  EXPECT_GE(behind, 1u);
+  EXPECT_LE(behind, 2u) << "from the change on, not from the floor";
+}
+
 TEST_F(Progress, CarriesTheFenceInForceSoThatAReaderMayStartThere) {
   rig_.put(base_, {1, 1});
   rig_.report(all_, end());

@@ -63,6 +63,7 @@ NodeOptions node_options(const Scenario& s) {
   node.feed.silent_records_max = whole<uint64_t>(s.silent_records_max);
   node.feed.read_bytes = whole<size_t>(s.read_bytes);
   node.wal.read_bytes = whole<size_t>(s.read_bytes);
+  node.lag_records_max = whole<uint64_t>(s.lag_records_max);
   node.checkpoint_interval = micros(s.checkpoint_interval_micros);
   node.seed_chunk_bytes = whole<size_t>(s.seed_chunk_bytes);
   return node;
@@ -176,10 +177,15 @@ class Run {
     cluster_.world().logs.set_faults(faults_of(scenario_).logs);
     cluster_.world().coordination.set_faults(faults_of(scenario_).coordination);
     Micros next_fault = now(), next_sample = now();
-    const auto operations = whole<int64_t>(scenario_.operations);
-    for (int64_t i = 0; i < operations && report_.findings.empty(); ++i) {
-      workload_.act(CatalogVersion{operator_.catalog().version()});
-      operator_.act();
+    const auto operations = whole<uint64_t>(scenario_.operations);
+    const auto in_flight_max = whole<size_t>(scenario_.in_flight_max);
+    const uint64_t last_step = cluster_.world().scheduler.steps() + whole<uint64_t>(scenario_.steps);
+    while (workload_.counts().operations < operations && report_.findings.empty() &&
+           cluster_.world().scheduler.steps() < last_step) {
+      if (workload_.in_flight() < in_flight_max) {
+        workload_.act(CatalogVersion{operator_.catalog().version()});
+        operator_.act();
+      }
       cluster_.run_for(Micros{random_.between(0, 2 * whole(scenario_.pace_micros))});
       for (; next_fault <= now(); next_fault.value += Nemesis::kInterval.value) nemesis_.act();
       for (; next_sample <= now(); next_sample.value += 100'000) sample();
@@ -211,9 +217,9 @@ class Run {
       return fail(property, why);
     }
     trace_.say("all is at rest");
-    cluster_.run_for(Micros{10'000'000});
+    cluster_.run_for(Micros{5'000'000});
     for (auto& checker : checkers_) checker->on_quiet_begins();
-    cluster_.run_for(Micros{20'000'000});
+    cluster_.run_for(Micros{12'000'000});
     sample();
     for (auto& checker : checkers_) checker->on_settled();
   }
@@ -303,6 +309,7 @@ class Run {
                     {"reads after tokens", counts.token_reads},
                     {"reads failed", counts.failed_reads},
                     {"records", witness_.record_count()},
+                    {"steps", cluster_.world().scheduler.steps()},
                     {"facts", facts_written_},
                     {"messages", cluster_.world().network.counters().messages}};
     report_.changes = operator_.counts();

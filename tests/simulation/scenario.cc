@@ -16,6 +16,7 @@ namespace {
 
 constexpr Knob kKnobs[] = {
     KNOB(operations, 20),
+    KNOB(steps, 180'000),
     KNOB(buggify, 0),
     KNOB(crash, 0),
     KNOB(pause, 0),
@@ -50,6 +51,7 @@ constexpr Knob kKnobs[] = {
     KNOB(stop, 0),
     KNOB(standbys, 0),
     KNOB(clients, 1),
+    KNOB(in_flight_max, 1),
     KNOB(view_managers, 1),
     KNOB(nodes, 1),
     KNOB(regions, 1),
@@ -79,6 +81,7 @@ constexpr Knob kKnobs[] = {
     KNOB(progress_interval_micros, 50'000),
     KNOB(unify_interval_micros, 1'000'000),
     KNOB(sessions_max, 10'000),
+    KNOB(lag_records_max, 1'000'000),
     KNOB(window_bytes_max, 4 << 20),
     KNOB(message_bytes_max, 512 << 10),
     KNOB(silent_records_max, 256),
@@ -132,17 +135,18 @@ void draw_cluster(Draw& draw, Scenario& s) {
 }
 
 void draw_work(Draw& draw, Scenario& s) {
-  s.operations = draw.upto(2000, 3000);
+  s.operations = draw.upto(2000, 2300);
   s.clients = draw.upto(1, 3);
+  s.in_flight_max = draw.scale(50, 300);
   s.keys = draw.scale(8, 120);
   s.groups = draw.scale(2, 12);
   s.batch_rows = draw.one_of({1, 2, 4, 8});
   // A write meets that many partners in a join: more of them cost minutes and find no more.
   constexpr double kPartnersMax = 5;
   s.keys = std::max(8.0, std::min(s.keys, std::round(kPartnersMax * s.groups / s.batch_rows)));
-  s.pace_micros = draw.scale(1'500, 8'000);
+  s.pace_micros = draw.scale(400, 4'000);
   s.deletes = draw.one_of({0.05, 0.2, 0.4});
-  s.reads = draw.one_of({0.1, 0.2, 0.4});
+  s.reads = draw.one_of({0.2, 0.4, 0.6});
   s.tokens = draw.one_of({0, 0.3, 0.6});
   s.views = draw.upto(2, 6);
   s.views_later = draw.upto(0, 3);
@@ -163,6 +167,7 @@ void draw_tunables(Draw& draw, Scenario& s) {
   s.progress_interval_micros = draw.one_of({1'000, 50'000, 500'000});
   s.unify_interval_micros = draw.one_of({50'000, 1'000'000});
   s.sessions_max = draw.one_of({1, 2, 10, 10'000});
+  s.lag_records_max = draw.one_of({30, 100, 300, 1'000'000});  // More than silent ones: settle().
   s.window_bytes_max = draw.one_of({500, 5'000, 50'000, 4 << 20, 4 << 20});
   s.message_bytes_max = draw.one_of({300, 5'000, 512 << 10});
   s.silent_records_max = draw.one_of({4, 32, 256});
@@ -299,6 +304,7 @@ const Kind kKinds[] = {
 void settle(Scenario& s) {
   // A page per match shows what there is to see; a hundred pages per change only take time.
   s.join_page_matches_max = std::max(s.join_page_matches_max, std::floor(s.keys / s.groups / 4));
+  s.lag_records_max += s.silent_records_max;
   if (s.embedded == 0) return;
   s.nodes = s.replicas = 1;
   s.lose_disk = 0;  // The log is on it.

@@ -28,8 +28,10 @@ struct Scenario {
   double replicas = 2;
 
   // ---- what clients do
-  double operations = 2500;
+  double operations = 2000;
+  double steps = 180'000;  // After so many tasks of all processes no operation is begun any more.
   double clients = 2;
+  double in_flight_max = 30;  // Clients with more unanswered writes begin nothing.
   double keys = 40;
   double groups = 6;
   double batch_rows = 2;      // At most, per write.
@@ -57,6 +59,7 @@ struct Scenario {
   double progress_interval_micros = 50'000;
   double unify_interval_micros = 1'000'000;
   double sessions_max = 10'000;
+  double lag_records_max = 1'000'000;
   double window_bytes_max = 4 << 20;
   double message_bytes_max = 512 << 10;
   double silent_records_max = 256;

@@ -89,13 +89,10 @@ class SimNetwork::State : public std::enable_shared_from_this<State> {
   void deliver(const Address& to, Micros delay, Task task) {
     auto it = boxes_.find(to);
     if (it == boxes_.end()) return;
-    world_.post_after(delay, [weak = std::weak_ptr<Mailbox>(it->second), task = std::move(task)] {
-      auto box = weak.lock();
-      if (!box) return;
-      box->process->post([weak, task] {
-        if (auto alive = weak.lock()) task(*alive);
-      });
-    });
+    it->second->process->post_after(
+        delay, [weak = std::weak_ptr<Mailbox>(it->second), task = std::move(task)] {
+          if (const auto box = weak.lock()) task(*box);
+        });
   }
 
   Scheduler& world_;

@@ -7,21 +7,41 @@
 
 namespace tidemark {
 
-void VirtualScheduler::post_after(Micros delay, std::function<void()> task) {
+void VirtualScheduler::post_through(std::shared_ptr<ProcessGate> gate, Micros delay,
+                                    std::function<void()> task) {
   TM_ASSERT(delay.value >= 0, delay);
-  tasks_.push({Micros{now_.value + delay.value}, sequence_++, std::move(task)});
+  if (free_slots_.empty()) {
+    free_slots_.push_back(slots_.size());
+    slots_.emplace_back();
+  }
+  const size_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  slots_[slot] = {std::move(task), std::move(gate)};
+  due_.push_back({Micros{now_.value + delay.value}, sequence_++, slot});
+  std::push_heap(due_.begin(), due_.end(), std::greater<>());
+}
+
+VirtualScheduler::Task VirtualScheduler::take_next() {
+  const Due next = due_.front();
+  std::pop_heap(due_.begin(), due_.end(), std::greater<>());
+  due_.pop_back();
+  run_now_ = next.at > now_ ? 1 : run_now_ + 1;
+  now_ = std::max(now_, next.at);
+  free_slots_.push_back(next.slot);
+  return std::exchange(slots_[next.slot], {});
 }
 
 bool VirtualScheduler::run_one() {
   constexpr uint64_t kRunNowMax = 1'000'000;
-  if (tasks_.empty()) return false;
-  run_now_ = tasks_.top().at > now_ ? 1 : run_now_ + 1;
+  if (due_.empty()) return false;
+  Task task = take_next();
   TM_ASSERT(run_now_ <= kRunNowMax, now_);
-  // top() is const, but the task is popped at once: moving its function out spoils no order.
-  auto run = std::move(const_cast<Task&>(tasks_.top()).run);
-  now_ = std::max(now_, tasks_.top().at);
-  tasks_.pop();
-  run();
+  ++steps_;
+  if (task.gate == nullptr || !(task.gate->killed || task.gate->paused)) {
+    task.run();
+  } else if (!task.gate->killed) {
+    task.gate->held.push_back(std::move(task.run));
+  }
   return true;
 }
 
@@ -31,7 +51,7 @@ void VirtualScheduler::run() {
 }
 
 void VirtualScheduler::run_until(Micros end) {
-  while (!tasks_.empty() && tasks_.top().at <= end) run_one();
+  while (!due_.empty() && due_.front().at <= end) run_one();
   now_ = std::max(now_, end);
 }
 
@@ -42,24 +62,14 @@ bool VirtualScheduler::run_while_not(const std::function<bool()>& condition) {
   return true;
 }
 
-void ProcessScheduler::post_after(Micros delay, std::function<void()> task) {
-  if (state_->killed) return;
-  world_.post_after(delay, [weak = std::weak_ptr(state_), task = std::move(task)] {
-    if (const auto state = weak.lock()) run_or_hold(*state, task);
-  });
-}
-
-void ProcessScheduler::run_or_hold(State& state, std::function<void()> task) {
-  if (state.paused) {
-    state.held.push_back(std::move(task));
-  } else {
-    task();
-  }
-}
-
 void ProcessScheduler::resume() {
-  state_->paused = false;
-  for (auto& task : std::exchange(state_->held, {})) post(std::move(task));
+  gate_->paused = false;
+  for (auto& task : std::exchange(gate_->held, {})) post(std::move(task));
+}
+
+void ProcessScheduler::kill() {
+  gate_->killed = true;
+  gate_->held.clear();
 }
 
 }  // namespace tidemark
