@@ -51,6 +51,7 @@ Outgoing credit_message(const SourceQueue& queue) {
   credit.set_epoch(queue.name().epoch);
   credit.set_bytes(queue.granted);
   credit.set_incarnation(queue.name().incarnation);
+  credit.set_sequence(queue.sequence_next - 1);
   return to_opener(queue, std::move(message));
 }
 
@@ -81,7 +82,16 @@ void ViewManagerCore::on(const Address& from, const pb::QueueOpen& open) {
     return;  // Its owner hears soon enough who bears which.
   }
   if (SourceQueue* known = find_queue(from, open.region(), open.incarnation(), open.epoch())) {
-    if (known->granted > 0 && !known->reopening) replies_.push_back(credit_message(*known));
+    if (known->reopening) return;
+    if (open.sequence() >= known->sequence_next) {
+      TM_PROBE("view manager: the last input was lost");
+      return reopen(*known);
+    }
+    if (known->granted > 0) replies_.push_back(credit_message(*known));
+    return;
+  }
+  if (open.sequence() > 0) {  // What came through it is forgotten here.
+    replies_.push_back(close_message(from, open.region(), open.incarnation(), open.epoch()));
     return;
   }
   for (const auto& queue : queues_) {

@@ -30,11 +30,12 @@ struct Queue {
   uint64_t credit = 0;          // In the whole epoch. 0: the view manager has not answered yet.
   uint64_t cost_sent = 0;       // Of the entries put into messages.
   uint64_t sequence = 0;        // Of the last message sent.
+  uint64_t heard = 0;           // Of the last one that is known to have come.
   Offset told;                  // The offset after the last entry sent.
-  Offset changed;               // The offset after the last entry with changes.
-  Offset committed;             // By all lanes, when pending_floor() was last asked for.
-  Offset pending_from;          // The first entry with changes since all were committed.
-  Micros open_sent_at;          // For repeating it.
+  Offset awaited;               // The offset after the last entry that is worth a report when it is passed.
+  Offset committed;             // By all lanes, as far as was looked.
+  Offset pending_from;          // The first such entry since all were committed.
+  Micros looked_after;          // When it was last spoken to, or found to have done all.
   bool waits_for_ring = false;  // The next record is a cut to a ring that is not known here yet.
   bool in_run = false;          // Takes part in the present run of the catch-up reader.
   ReaderState resume;           // Where the last run left it: the next one starts there, not long before.

@@ -146,7 +146,7 @@ void RegionQueues::on_disconnect(const Address& peer) {
 void RegionQueues::on_credit(const pb::QueueCredit& credit) {
   if (credit.incarnation() != owner_.incarnation.value) return;
   if (lanes_unheard_ > 0) on_heard(credit.epoch());
-  for (Feed& feed : feeds_) feed.feed->on_credit(credit.epoch(), credit.bytes());
+  for (Feed& feed : feeds_) feed.feed->on_credit(credit);
 }
 
 // Lanes that went back to the same view manager flow again.

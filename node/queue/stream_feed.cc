@@ -109,15 +109,33 @@ void StreamFeed::send_open(Queue& queue) {
   open.set_ring_version(queue.ring.value);
   open.set_identity(rings_.identity(queue.member));
   to_pb(queue.lanes, *open.mutable_lanes());
-  queue.open_sent_at = scheduler_.now();
+  open.set_sequence(queue.sequence);
+  send(queue, std::move(message));
+}
+
+void StreamFeed::send(Queue& queue, std::shared_ptr<pb::Message> message) {
+  queue.looked_after = scheduler_.now();
   transport_.send(queue.address, std::move(message));
 }
 
+// Any message may be lost, or come to one who has forgotten the queue: who has been silent for a while and has
+// not yet done all is asked whether it knows.
 void StreamFeed::repeat_opens() {
   for (auto& [slot, queue] : queues_) {
-    if (queue.credit > 0) continue;
-    if (scheduler_.now().value - queue.open_sent_at.value >= options_.open_repeat.value) send_open(queue);
+    if (scheduler_.now().value - queue.looked_after.value < options_.open_repeat.value) continue;
+    queue.looked_after = scheduler_.now();
+    if (queue.credit == 0 || queue.heard < queue.sequence || !has_done_all(queue)) send_open(queue);
   }
+}
+
+bool StreamFeed::has_done_all(Queue& queue) const {
+  if (queue.awaited <= queue.committed) return true;
+  const Position all{identity_.generation, queue.awaited, 0};
+  for (ShardRange lanes : lanes_of(queue.slot)) {
+    if (listener_.committed(lanes) < all) return false;
+  }
+  queue.committed = queue.awaited;
+  return true;
 }
 
 void StreamFeed::close_lanes(ShardRange lanes, Tell tell) {
@@ -144,7 +162,7 @@ void StreamFeed::close_lanes(ShardRange lanes, Tell tell) {
       close.set_incarnation(identity_.incarnation.value);
       for (ShardRange range : ranges) *close.add_lanes() = to_pb(range);
       close.set_sequence(++from.sequence);
-      transport_.send(from.address, std::move(message));
+      send(from, std::move(message));
     }
     remove_if_empty(from);
   }
@@ -169,12 +187,14 @@ void StreamFeed::remove_if_empty(Queue& queue) {
 Offset StreamFeed::pending_floor(QueueSlot slot, Offset committed) {
   Queue& queue = *this->queue(slot);
   queue.committed = std::max(queue.committed, committed);
-  return std::max(committed, queue.changed <= queue.committed ? queue.cursor : queue.pending_from);
+  return std::max(committed, queue.awaited <= queue.committed ? queue.cursor : queue.pending_from);
 }
 
-void StreamFeed::on_credit(uint64_t epoch, uint64_t bytes) {
+void StreamFeed::on_credit(const pb::QueueCredit& credit) {
   for (auto& [slot, queue] : queues_) {
-    if (queue.epoch == epoch) queue.credit = std::max(queue.credit, bytes);
+    if (queue.epoch != credit.epoch()) continue;
+    queue.credit = std::max(queue.credit, credit.bytes());
+    queue.heard = std::max(queue.heard, credit.sequence());
   }
 }
 
@@ -272,6 +292,7 @@ void StreamFeed::route(const FeedRecord& record) {
     if (record.body && record.body->has_progress()) route_progress(record, *queue);
     if (record.body && record.body->has_backfill_page() && record.body->backfill_page().last()) {
       entry_for(*queue, record);
+      await(*queue, record);
     }
     if (record.seal) *entry_for(*queue, record).mutable_seal() = *record.seal;
     finish_record(record, *queue);
@@ -294,8 +315,7 @@ void StreamFeed::route_changes(const FeedRecord& record, const std::string& chan
     if (queue != last) {
       into = entry_for(*queue, record).mutable_changes();
       last = queue;
-      if (queue->changed <= queue->committed) queue->pending_from = record.at;
-      queue->changed = Offset{record.at.value + 1};
+      await(*queue, record);
     }
     into->append(encoded);
   }
@@ -339,7 +359,13 @@ bool StreamFeed::route_cut(const FeedRecord& record, Queue& queue) {
     return true;
   }
   *entry_for(queue, record).mutable_cut() = record.body->cut();
+  await(queue, record);
   return true;
+}
+
+void StreamFeed::await(Queue& queue, const FeedRecord& record) {
+  if (queue.awaited <= queue.committed) queue.pending_from = record.at;
+  queue.awaited = Offset{record.at.value + 1};
 }
 
 void StreamFeed::route_progress(const FeedRecord& record, Queue& queue) {
@@ -412,7 +438,7 @@ void StreamFeed::flush(Queue& queue) {
   if (!queue.building) return;
   queue.building->mutable_queue_records()->set_sequence(++queue.sequence);
   ++figures_.messages;
-  transport_.send(queue.address, std::move(queue.building));
+  send(queue, std::move(queue.building));
   queue.building.reset();
   queue.building_bytes = 0;
 }

@@ -107,7 +107,7 @@ class StreamFeed {
   // Somebody waits until all lanes have committed up to there: queues that nothing concerns are told, too.
   void want_told(Offset offset) { wanted_ = std::max(wanted_, offset); }
 
-  void on_credit(uint64_t epoch, uint64_t bytes);
+  void on_credit(const pb::QueueCredit& credit);
   void on_rings_changed();
 
   // Sends what may be sent. To be called when something changed, and now and then.
@@ -128,10 +128,13 @@ class StreamFeed {
 
   bool close_passed();
   void send_open(Queue& queue);
+  void send(Queue& queue, std::shared_ptr<pb::Message> message);
   void repeat_opens();
+  bool has_done_all(Queue& queue) const;
   void route(const FeedRecord& record);
   void route_changes(const FeedRecord& record, const std::string& changes);
   bool route_cut(const FeedRecord& record, Queue& queue);
+  void await(Queue& queue, const FeedRecord& record);
   void route_progress(const FeedRecord& record, Queue& queue);
   void finish_record(const FeedRecord& record, Queue& queue);
   void stop_lanes(Queue& queue, const FeedRecord& record);

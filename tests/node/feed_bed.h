@@ -32,7 +32,7 @@ class KeepingTransport : public Transport {
     auto found = sent.find(to);
     if (found == sent.end()) return out;
     for (const MessagePtr& message : found->second) {
-      if (message->has_queue_open()) sequence = 0;
+      if (message->has_queue_open()) sequence = message->queue_open().sequence();
       // A lost close must be noticed like lost records.
       if (message->has_queue_close()) {
         EXPECT_EQ(message->queue_close().sequence(), ++sequence);
@@ -49,6 +49,14 @@ class KeepingTransport : public Transport {
     if (found == sent.end()) return 0;
     for (const MessagePtr& message : found->second) count += message->has_queue_open() ? 1 : 0;
     return count;
+  }
+
+  pb::QueueOpen last_open(const Address& to) const {
+    pb::QueueOpen last;
+    for (const MessagePtr& message : sent.at(to)) {
+      if (message->has_queue_open()) last = message->queue_open();
+    }
+    return last;
   }
 
   std::map<Address, std::vector<MessagePtr>> sent;
@@ -149,8 +157,15 @@ class FeedBed : public WalListener {
     }
     return feed->open(rings.index_of(member), Address{member}, ++epoch, RingVersion{1}, runs);
   }
-  void credit(uint64_t of_epoch, uint64_t bytes = kMuch) {
-    feed->on_credit(of_epoch, bytes);
+  void grant(uint64_t of_epoch, uint64_t bytes = kMuch, uint64_t sequence = 0) {
+    pb::QueueCredit credit;
+    credit.set_epoch(of_epoch);
+    credit.set_bytes(bytes);
+    credit.set_sequence(sequence);
+    feed->on_credit(credit);
+  }
+  void credit(uint64_t of_epoch, uint64_t bytes = kMuch, uint64_t sequence = 0) {
+    grant(of_epoch, bytes, sequence);
     pump();
   }
   std::vector<std::string> seen(const std::string& member) const {

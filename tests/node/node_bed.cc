@@ -54,6 +54,7 @@ void PlainViewManager::on_open(const Address& from, const pb::QueueOpen& open) {
   reply->mutable_queue_credit()->set_epoch(open.epoch());
   reply->mutable_queue_credit()->set_incarnation(open.incarnation());
   reply->mutable_queue_credit()->set_bytes(credit);
+  reply->mutable_queue_credit()->set_sequence(open.sequence());
   transport_->send(from, std::move(reply));
 }
 

@@ -50,6 +50,21 @@ TEST(StreamFeed, NothingIsSentBeforeTheViewManagerAnswersAndTheOpenIsRepeated) {
   EXPECT_EQ(bed.seen("a"), bed.written);
 }
 
+TEST(StreamFeed, TheOpenIsRepeatedUntilAllThatWasSentIsKnownToHaveCome) {
+  FeedBed bed;
+  bed.open("a", {0});
+  bed.credit(1);
+  const size_t opens = bed.transport.opens(Address{"a"});
+  bed.commit({0});
+  for (int i = 0; i < 20; ++i) bed.pump();
+  EXPECT_GT(bed.transport.opens(Address{"a"}), opens);
+  EXPECT_EQ(bed.transport.last_open(Address{"a"}).sequence(), 1u);
+  bed.credit(1, FeedBed::kMuch, 1);
+  const size_t repeated = bed.transport.opens(Address{"a"});
+  for (int i = 0; i < 20; ++i) bed.pump();
+  EXPECT_EQ(bed.transport.opens(Address{"a"}), repeated);
+}
+
 TEST(StreamFeed, SendsNoMoreThanTheCreditAndOneEntry) {
   FeedBed bed;
   bed.open("a", {0});
@@ -104,7 +119,7 @@ TEST(StreamFeed, ACatchUpThatStopsForCreditGoesOnWhereItStopped) {
   bed.open("slow", {0});
   for (uint64_t credit = 1; bed.seen("slow") != bed.written_for({0}); credit += 10) {
     ASSERT_LT(credit, FeedBed::kMuch);
-    bed.feed->on_credit(1, credit);
+    bed.grant(1, credit);
     bed.pump();
   }
   EXPECT_LE(bed.feed->figures().records_read, 101u);
@@ -138,11 +153,11 @@ TEST(StreamFeed, OneReaderCatchesUpForAll) {
   options.window_bytes_max = 100;
   FeedBed bed(options);
   for (int i = 0; i < 100; ++i) bed.commit({0, 1, 2});
-  bed.feed->on_credit(1, FeedBed::kMuch);
+  bed.credit(1);
   bed.open("a", {0});
   bed.open("b", {1});
   bed.open("c", {2});
-  for (uint64_t epoch = 1; epoch <= 3; ++epoch) bed.feed->on_credit(epoch, FeedBed::kMuch);
+  for (uint64_t epoch = 1; epoch <= 3; ++epoch) bed.grant(epoch);
   bed.pump();
   EXPECT_EQ(bed.seen("a"), bed.written_for({0}));
   EXPECT_EQ(bed.seen("b"), bed.written_for({1}));
@@ -278,14 +293,14 @@ TEST(StreamFeedProperty, EveryQueueSeesItsLanesOnceAndInOrder) {
         }
         case 1: {
           uint64_t epoch = 1 + random.below(3);
-          bed.feed->on_credit(epoch, credits[epoch] += random.below(1000));
+          bed.grant(epoch, credits[epoch] += random.below(1000));
           break;
         }
         case 2: bed.feed->pump(); break;
         case 3: bed.run(); break;
       }
     }
-    for (uint64_t epoch = 1; epoch <= 3; ++epoch) bed.credit(epoch);
+    for (uint64_t epoch = 1; epoch <= 3; ++epoch) bed.grant(epoch);
     for (int i = 0; i < 10; ++i) bed.pump();
     for (const auto& [name, of] : lanes) ASSERT_EQ(bed.seen(name), bed.written_for(of)) << name;
   }

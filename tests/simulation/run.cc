@@ -217,9 +217,9 @@ class Run {
       return fail(property, why);
     }
     trace_.say("all is at rest");
-    cluster_.run_for(Micros{5'000'000});
+    cluster_.run_for(Micros{10'000'000});
     for (auto& checker : checkers_) checker->on_quiet_begins();
-    cluster_.run_for(Micros{12'000'000});
+    cluster_.run_for(Micros{20'000'000});
     sample();
     for (auto& checker : checkers_) checker->on_settled();
   }

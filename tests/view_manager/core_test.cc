@@ -68,7 +68,7 @@ class CoreTest : public ::testing::Test {
     pump();
   }
 
-  void open(uint64_t epoch, Position start, ShardRange lanes = kShards.all()) {
+  void open(uint64_t epoch, Position start, ShardRange lanes = kShards.all(), uint64_t sent = 0) {
     pb::Message message;
     pb::QueueOpen& open = *message.mutable_queue_open();
     open.set_region(1);
@@ -77,7 +77,8 @@ class CoreTest : public ::testing::Test {
     open.set_generation(start.generation.value);
     *open.mutable_shards() = to_pb(kShards.all());
     to_pb({{lanes, start}}, *open.mutable_lanes());
-    sequence_ = 1;
+    open.set_sequence(sent);
+    sequence_ = sent + 1;
     epoch_ = epoch;
     deliver(std::move(message));
   }
@@ -395,6 +396,25 @@ TEST_F(CoreTest, ALostMessageReopensTheQueue) {
   EXPECT_EQ(core_->queue_count(), 1u);
   tick(600);
   EXPECT_EQ(closes_.size(), 2u);
+}
+
+TEST_F(CoreTest, ALostLastMessageIsFoundByTheOpenThatIsRepeatedAfterIt) {
+  open_and_learn();
+  records({entry(0)});
+  open(1, at(0), kShards.all(), 1);
+  EXPECT_TRUE(closes_.empty());
+  ASSERT_FALSE(credits_.empty());
+  EXPECT_EQ(credits_.back().sequence(), 1u);
+  open(1, at(0), kShards.all(), 2);
+  ASSERT_EQ(closes_.size(), 1u);
+  EXPECT_EQ(closes_[0].epoch(), 1u);
+}
+
+TEST_F(CoreTest, AnOpenOfAQueueWhoseInputIsForgottenIsClosed) {
+  open(7, at(0), kShards.all(), 3);
+  ASSERT_EQ(closes_.size(), 1u);
+  EXPECT_EQ(closes_[0].epoch(), 7u);
+  EXPECT_EQ(core_->queue_count(), 0u);
 }
 
 TEST_F(CoreTest, RecordsOfAnUnknownCatalogVersionWait) {
