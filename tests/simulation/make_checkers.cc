@@ -27,6 +27,7 @@ std::vector<std::unique_ptr<Checker>> make_checkers(Evidence& evidence) {
   out.push_back(std::make_unique<P2Termination>(evidence));
   out.push_back(std::make_unique<P3ChangesEnd>(evidence));
   out.push_back(std::make_unique<ViewsConverge>(evidence));
+  out.push_back(std::make_unique<PartsUnite>(evidence));
   out.push_back(std::make_unique<NoWriteLost>(evidence));
   out.push_back(std::make_unique<NoEarlyTrim>(evidence));
   out.push_back(std::make_unique<ReadYourWrites>(evidence));
