@@ -316,6 +316,52 @@ TEST(StorageNode, ASeedBelowTheFloorIsRefused) {
   EXPECT_FALSE(bed.status("n3", 1).has_checkpoint());
 }
 
+// Else the log could be cut behind whoever has it.
+TEST(StorageNode, ASeedIsSentToMembersOnly) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.bootstrap({"n1"});
+  write_round(bed, 20, "first");
+  size_t chunks = 0;
+  auto stranger = bed.network.connect(Address{"n3"}, bed.scheduler);
+  stranger->set_handlers(
+      {[&](const Address&, const MessagePtr& message) { chunks += message->has_checkpoint_chunk() ? 1 : 0; },
+       [](const Address&) {}});
+  const uint64_t joined = bed.map().version() + 1;
+  auto ask = [&] {
+    auto message = std::make_shared<pb::Message>();
+    message->mutable_checkpoint_ack()->set_region(1);
+    message->mutable_checkpoint_ack()->set_joined(joined);
+    stranger->send(Address{"n1"}, std::move(message));
+    bed.run_for(Micros{1'000'000});
+  };
+  ask();
+  EXPECT_EQ(chunks, 0u);
+  bed.change_map([&](pb::RegionMap& map) {
+    pb::Replica& replica = *bed.entry(map, 1).add_replicas();
+    replica.set_node("n3");
+    replica.set_joined(joined);
+  });
+  bed.run_for(Micros{1'000'000});
+  ask();
+  EXPECT_GT(chunks, 0u);
+}
+
+// Whoever sends one may be behind, and not know it.
+TEST(StorageNode, AStandbyWithACheckpointTakesNoSeed) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  write_round(bed, 20, "first");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).has_checkpoint(); }));
+  bed.crash("n1");
+  bed.crash("n2");
+  bed.start("n2");
+  ASSERT_TRUE(bed.run_until([&] { return bed.node("n2").regions().find(RegionId{1}) != nullptr; }));
+  EXPECT_TRUE(bed.node("n2").regions().wants_seed().empty());
+}
+
 // n1 owns region 1; n2 was its standby, and has nothing any more.
 void start_and_lose_a_disk(NodeBed& bed) {
   bed.start("n1");
