@@ -92,6 +92,8 @@ MaybeStep forward(const Situation& now, const pb::RegionChange& change) {
   uint32_t generation = 0;
   for (uint64_t parent : change.parents()) {
     generation = std::max(generation, now.region(parent)->generation());
+    if (TM_MUTATION("generation of one parent on merge"))
+      generation = now.region(change.parents(0))->generation();
     entry_in(step, parent).set_sealed(true);
   }
   for (const auto& child : change.children()) {
@@ -127,14 +129,15 @@ bool is_cancelled(const Situation& now, const pb::RegionChange& change) {
 
 // The parent has a fence of the undoing's map version or later: no seal of this change can come any more.
 bool is_fenced(const pb::RegionChange& change, const LogView& log) {
-  return log.fence_version >= change.version();
+  return log.fence_version >= change.version() || TM_MUTATION("undone without a fence");
 }
 
 MaybeStep advance_split(const Situation& now, const pb::RegionChange& change) {
   LogView parent = now.log(change.parents(0)).value_or(LogView{});
-  if (parent.sealed == change.id()) return forward(now, change);
-  if (change.phase() == Phase::UNDO)
-    return is_fenced(change, parent) ? MaybeStep(cancel(now, change)) : std::nullopt;
+  const bool undoes = change.phase() == Phase::UNDO;
+  if (parent.sealed == change.id() && !(undoes && TM_MUTATION("a sealed change is undone")))
+    return forward(now, change);
+  if (undoes) return is_fenced(change, parent) ? MaybeStep(cancel(now, change)) : std::nullopt;
   if (is_cancelled(now, change)) return enter(now, StepKind::UndoChange, change, Phase::UNDO);
   return std::nullopt;
 }
@@ -163,7 +166,10 @@ MaybeStep advance_merge(const Situation& now, const pb::RegionChange& change) {
       return std::nullopt;
     }
     case Phase::UNDO:
-      if (first_sealed) return enter(now, StepKind::SealSecond, change, Phase::MERGE_SEAL_SECOND);
+      if (first_sealed && !TM_MUTATION("a sealed change is undone"))
+        return enter(now, StepKind::SealSecond, change, Phase::MERGE_SEAL_SECOND);
+      if (is_fenced(change, first) && TM_MUTATION("a merge undone without unmerge"))
+        return cancel(now, change);
       if (is_fenced(change, first)) return enter(now, StepKind::UnmergeSecond, change, Phase::MERGE_UNMERGE);
       return std::nullopt;
     case Phase::MERGE_UNMERGE:
@@ -208,10 +214,12 @@ bool same_nodes(const pb::RegionEntry& a, const pb::RegionEntry& b) {
 bool is_settled(const Situation& now, const pb::RegionEntry& entry) {
   auto log = now.log(entry.region());
   return log && log->catalog_version == now.facts.catalog.version() &&
-         log->ring_version == now.facts.ring.ring().version() && log->backfilling.empty() && log->sealed == 0;
+         log->ring_version == now.facts.ring.ring().version() && log->sealed == 0 &&
+         (log->backfilling.empty() || TM_MUTATION("merge before every view has begun"));
 }
 
 bool all_views_begun(const pb::Catalog& catalog) {
+  if (TM_MUTATION("merge before every view has begun")) return true;
   return std::none_of(catalog.tables().begin(), catalog.tables().end(), [](const auto& table) {
     return table.kind() == pb::VIEW && table.begun() == 0 && table.dropped() == 0;
   });
@@ -227,8 +235,11 @@ bool needs_no_parents(const Situation& now, const pb::RegionEntry& entry) {
   }
   const auto replicas = static_cast<size_t>(entry.replicas_size());
   auto log = now.log(entry.region());
-  return (replicas > 1 || now.facts.cluster.embedded()) && now.checkpoints(entry) == replicas &&
-         ((log && log->committed_past_seal) || TM_MUTATION("parent deleted early"));
+  const bool enough =
+      replicas > 1 || now.facts.cluster.embedded() || TM_MUTATION("parent deleted with one checkpoint");
+  const bool all =
+      now.checkpoints(entry) == replicas || TM_MUTATION("parent deleted before its children's checkpoints");
+  return enough && all && ((log && log->committed_past_seal) || TM_MUTATION("parent deleted early"));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 // How far the region's log may be cut: what every replica has in a checkpoint and every lane has committed
 // past, both recorded. Its present floor if nothing can go.
 uint64_t possible_floor(const Situation& now, const pb::RegionEntry& entry) {
-  size_t needed = now.facts.cluster.embedded() ? 1 : 2;
+  size_t needed = now.facts.cluster.embedded() || TM_MUTATION("trim with one checkpoint") ? 1 : 2;
   auto log = now.log(entry.region());
   // A second replica that is there for a move only would take its checkpoint away with it.
   const size_t lasting = std::min<size_t>(now.facts.wishes.replicas(), entry.replicas_size());
@@ -73,7 +73,8 @@ MaybeStep begin_views(const Situation& now) {
   uint64_t known = UINT64_MAX;
   for (const auto* entry : now.live_regions()) {
     auto log = now.log(entry->region());
-    known = std::min(known, log ? log->catalog_version : 0);
+    if (!TM_MUTATION("begin before every region knows the view"))
+      known = std::min(known, log ? log->catalog_version : 0);
   }
   const auto& tables = now.facts.catalog.tables();
   if (std::none_of(tables.begin(), tables.end(),

@@ -4,6 +4,8 @@
 
 #include "coordinator/step_list.h"
 
+#include "base/mutation.h"
+
 namespace tidemark::steps {
 
 namespace {
@@ -106,8 +108,9 @@ size_t remaining(const Situation& now, const pb::RegionEntry& entry, const std::
   size_t count = 0;
   for (const auto& replica : entry.replicas()) {
     const std::string& node = replica.node();
-    count +=
-        node != without && is_good(now, node) && now.is_node_alive(node) && now.has_checkpoint(entry, node);
+    const bool has =
+        now.has_checkpoint(entry, node) || TM_MUTATION("removed before another has a checkpoint");
+    count += node != without && is_good(now, node) && now.is_node_alive(node) && has;
   }
   return count;
 }

@@ -28,10 +28,10 @@ struct NodeOptions {
   // Views further behind than this hold client writes back. More than feed.silent_records_max: so far behind
   // may be who has nothing to do.
   uint64_t lag_records_max = 1'000'000;
-  Micros reopen_delay{50'000};           // After an incarnation has ended.
-  Micros pump_interval{50'000};          // Of queues that nothing happens to.
-  Micros status_interval{1'000'000};     // A status that may have been lost is sent again.
-  Micros seed_timeout{2'000'000};        // A standby without a checkpoint asks again.
+  Micros reopen_delay{50'000};        // After an incarnation has ended.
+  Micros pump_interval{50'000};       // Of queues that nothing happens to.
+  Micros status_interval{1'000'000};  // A status that may have been lost is sent again.
+  Micros seed_timeout{2'000'000};     // A standby without a checkpoint asks again.
   size_t seed_chunk_bytes = size_t{512} << 10;
 
   // Microseconds since 1970, for figures only. None: the loop's time.

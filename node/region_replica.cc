@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/mutation.h"
 #include "proto/convert.h"
 
 namespace tidemark {
@@ -170,7 +171,8 @@ void RegionReplica::trim_to(Offset floor) {
 // ---- facts -------------------------------------------------------------------------------------------
 
 void RegionReplica::on_facts(const RegionFacts& facts) {
-  if (facts.map_version < map_version_) return;
+  const bool any_map = TM_MUTATION("a map older than the checkpoint is acted on");
+  if (facts.map_version < map_version_ && !any_map) return;
   if (facts_ && facts.map_version <= facts_->map_version) return;
   facts_ = facts;
   map_version_ = facts.map_version;

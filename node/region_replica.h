@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/guarded_scheduler.h"
-#include "base/wakeup.h"
 #include "base/random.h"
+#include "base/wakeup.h"
 #include "net/transport.h"
 #include "node/log_handles.h"
 #include "node/node_metrics.h"

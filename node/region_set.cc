@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutation.h"
 #include "proto/convert.h"
 
 namespace tidemark {
@@ -70,6 +71,7 @@ bool RegionSet::is_lost(const pb::RegionEntry& entry, MapVersion joined) const {
 
 // A map older than what this node has acted upon tells it nothing.
 bool RegionSet::map_is_too_old() const {
+  if (TM_MUTATION("a map older than the checkpoint is acted on")) return false;
   MapVersion version{view_.map().version()};
   auto newer = [&](MapVersion other) { return version < other; };
   return std::any_of(saved_.begin(), saved_.end(),
@@ -106,6 +108,7 @@ void RegionSet::drop_foreign() {
     RegionReplica* replica = find(region);
     MapVersion mine = replica ? replica->joined() : saved_.at(region).joined;
     if (entry != nullptr && membership(*entry) == std::optional(mine)) continue;
+    if (entry != nullptr && membership(*entry) && TM_MUTATION("an earlier membership counts")) continue;
     bool sealed = replica ? replica->sealed() : saved_.at(region).sealed;
     drop(region);
     if (entry == nullptr && sealed) remove_stream(region);
@@ -160,15 +163,18 @@ void RegionSet::erase_uncovered(ShardRange shards, RegionId except) {
 // False: it can not be loaded now.
 bool RegionSet::load(const pb::RegionEntry& entry, MapVersion joined) {
   RegionId region{entry.region()};
-  if (on_disk_.count(region) != 0) return load_checkpoint(entry, joined);
+  const bool has_checkpoint = on_disk_.count(region) != 0;
+  const bool asks_anew =
+      has_checkpoint && entry.owner() != context_.options.name && TM_MUTATION("a seed replaces a checkpoint");
+  if (has_checkpoint && !asks_anew) return load_checkpoint(entry, joined);
   if (is_lost(entry, joined)) {
     listener_.on_status(region);
     return false;
   }
   // A later member starts from a checkpoint sent to it, even if the log is whole.
-  bool is_first_member = joined.value == entry.born();
+  bool is_first_member = joined.value == entry.born() && !asks_anew;
   bool is_owner = entry.owner() == context_.options.name;
-  if (!is_first_member && !is_owner) {
+  if (!is_first_member && !is_owner && !TM_MUTATION("a later member starts from the log")) {
     wants_seed_[region] = joined;
     return false;
   }
@@ -325,7 +331,8 @@ bool RegionSet::install_seed(const Checkpoint& seed) {
   if (wanted == wants_seed_.end() || wanted->second != seed.joined || find(seed.region) != nullptr)
     return false;
   const pb::RegionEntry* entry = view_.region(seed.region);
-  if (entry == nullptr || seed.log_needed_from().value < entry->floor()) return false;
+  if (entry == nullptr) return false;
+  if (seed.log_needed_from().value < entry->floor() && !TM_MUTATION("a seed below the floor")) return false;
   on_disk_[seed.region] = seed;
   if (!load_checkpoint(*entry, seed.joined)) return false;
   wants_seed_.erase(seed.region);
@@ -395,7 +402,8 @@ std::vector<pb::RegionStatus> RegionSet::statuses() const {
     status.set_node(context_.options.name);
     status.set_joined(joined->value);
     auto saved = saved_.find(region);
-    if (saved != saved_.end() && saved->second.joined == *joined) {
+    if (saved != saved_.end() &&
+        (saved->second.joined == *joined || TM_MUTATION("an earlier membership counts"))) {
       status.set_has_checkpoint(true);
       status.set_checkpoint(saved->second.log_needed_from.value);
     } else if (replica == replicas_.end() && is_lost(entry, *joined)) {

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/buggify.h"
+#include "base/mutation.h"
 #include "proto/convert.h"
 
 namespace tidemark {
@@ -18,7 +19,10 @@ bool BatchBuilder::build(Destination& destination, const Queues& queues, size_t 
     SourceQueue& queue = *queues[(first + i) % queues.size()];
     if (!queue.reopening && !queue.entries().empty()) taken = take(destination, queue);
   }
-  if (effects_ == 0) {
+  if (effects_ == 0 && TM_MUTATION("batches without effects are sent")) {
+    for (const auto& queue : queues) add_moves(destination, *queue, queue->shards(), queue->committed());
+  }
+  if (effects_ == 0 && moves_.empty()) {
     destination.dirty = false;
     return false;
   }
@@ -88,6 +92,7 @@ void BatchBuilder::take_inside(const Destination& destination, const SourceQueue
     add_moves(destination, queue, {queue.shards().begin, lane}, entry.end());
     Position to = entry.position_of(last);
     ++to.step;
+    if (TM_MUTATION("positions without a step")) to = entry.end();
     add_moves(destination, queue, {lane, ShardId{lane.value + 1}}, to);
   }
 }
@@ -110,9 +115,13 @@ void BatchBuilder::add_moves(const Destination& destination, const SourceQueue& 
     for (const LaneRun& sent : destination.sent.cover(range)) {
       for (const LaneRun& floor : queue.floors().cover(sent.lanes)) {
         for (const LaneRun& stop : queue.stops(floor.lanes)) {
-          Position prev = std::max(sent.position, floor.position);
+          Position committed = floor.position;
+          if (TM_MUTATION("floors not yet recorded")) committed = std::max(committed, queue.committed());
+          if (TM_MUTATION("no floors are sent")) committed = Position{};
+          Position prev = std::max(sent.position, committed);
           Position end = stop.position == Position{} ? to : std::min(to, stop.position);
-          if (prev < end) moves_.push_back({stop.lanes, prev, end, floor.position});
+          if (TM_MUTATION("floors above what is committed")) committed = prev;
+          if (prev < end) moves_.push_back({stop.lanes, prev, end, committed});
         }
       }
     }

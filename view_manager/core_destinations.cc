@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/buggify.h"
+#include "base/mutation.h"
 #include "proto/convert.h"
 #include "view_manager/core.h"
 
@@ -27,6 +28,8 @@ void ViewManagerCore::send_all(std::vector<Outgoing>& out) {
       if (destination.silent_since == Micros{}) destination.silent_since = now_;
       destination.in_flight.push_back({next_request_++, now_});
       ++counts_.batches;
+      if (TM_MUTATION("input is let go when it is sent"))
+        apply_positions(destination.shards, destination.sent);
       out.push_back({std::nullopt, destination.shards.begin, std::move(message)});
       if (TM_BUGGIFY("view manager: a batch is sent twice")) out.push_back(out.back());
       if (destination.effects_max < limits_.batch_effects_max) break;

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/buggify.h"
+#include "base/mutation.h"
 #include "base/probe.h"
 #include "proto/convert.h"
 #include "proto/queue.h"
@@ -236,6 +237,9 @@ ViewManagerCore::Step ViewManagerCore::compute_next(SourceQueue& queue) {
   if (entry->begin() < queue.catch_up_until) catch_up(*entry);
   let_go_parked(queue, *entry);
   mark_dirty(*entry);
+  if (TM_MUTATION("batches without effects are sent")) {
+    for (Destination& destination : destinations_.all()) destination.dirty = true;
+  }
   queue.push(std::move(entry));
   after_entry(queue, from);
   return Step::Done;

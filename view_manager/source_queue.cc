@@ -105,7 +105,7 @@ Position SourceQueue::committed() const {
   }
   if (!entries_.empty() && !TM_MUTATION("committed reported before all destinations"))
     return entries_.front()->begin();
-  if (sealed_to_) return {*sealed_to_, Offset{0}, 0};
+  if (sealed_to_ && !TM_MUTATION("a seal is not crossed")) return {*sealed_to_, Offset{0}, 0};
   return {generation_, read_end_, 0};
 }
 

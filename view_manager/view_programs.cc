@@ -17,7 +17,8 @@ struct ViewPrograms::View {
 // Effects of base and view rows start where the view begins; those of its own auxiliary rows are never held
 // back, since what they come from was not either.
 bool ViewPrograms::Use::is_at(CatalogVersion version) const {
-  const bool early = own || TM_MUTATION("effects before begin(view)");
+  const bool early = (own && !TM_MUTATION("auxiliary rows wait for begin(view)")) ||
+                     TM_MUTATION("effects before begin(view)");
   const CatalogVersion from = early ? life->created : life->begun;
   return from.value != 0 && from <= version && (life->dropped.value == 0 || version < life->dropped);
 }

@@ -18,13 +18,14 @@ const char* to_string(Verdict verdict) {
 }
 
 Verdict ReaderRule::judge(const RecordHeader& header) const {
-  if (state_.sealed) return Verdict::VoidSealed;
+  if (state_.sealed && !TM_MUTATION("records after a seal count")) return Verdict::VoidSealed;
   if (header.kind == RecordKind::Fence) {
     if (TM_MUTATION("fences of older maps count")) return Verdict::Valid;
     return header.map_version >= state_.fence_version ? Verdict::Valid : Verdict::VoidOldFence;
   }
   const bool forgets = TM_MUTATION("a reader starts without the fence in force") && !state_.incarnation;
-  if (state_.incarnation != header.incarnation && !forgets) return Verdict::VoidIncarnation;
+  if (state_.incarnation != header.incarnation && !forgets && !TM_MUTATION("no fence check by readers"))
+    return Verdict::VoidIncarnation;
   if (TM_MUTATION("no offset check by readers")) return Verdict::Valid;
   if (TM_MUTATION("duplicates of the same incarnation accepted") && header.expects < state_.next)
     return Verdict::Valid;
@@ -47,7 +48,7 @@ Result<Verdict> ReaderRule::step(const RecordHeader& header) {
     state_.fence_version = header.map_version;
   } else if (header.kind == RecordKind::Seal) {
     state_.sealed = true;
-    state_.incarnation.reset();
+    if (!TM_MUTATION("records after a seal count")) state_.incarnation.reset();
   }
   ++state_.next.value;
   return verdict;

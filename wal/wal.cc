@@ -51,6 +51,7 @@ class Wal::Impl : public std::enable_shared_from_this<Wal::Impl> {
     nonce_ = nonce;
     own_fence_.reset();
     fence_landed_.reset();
+    if (TM_MUTATION("fence before reading to the end")) return send_fence();
     ask_for_end();
   }
 
@@ -169,6 +170,7 @@ void Wal::Impl::on_bounds(const Log::Bounds& bounds) {
 
 void Wal::Impl::read_on() {
   if (reading_ || phase_ == Phase::Owning || phase_ == Phase::Failed) return;
+  if (phase_ == Phase::Fencing && TM_MUTATION("serves before it has read up to its fence")) return;
   if (reader_ == nullptr) {
     reader_ = std::make_unique<StreamReader>(stream_, *log_, state_, options_.read_bytes);
   }
@@ -243,6 +245,10 @@ void Wal::Impl::advance(const ReaderState& state) {
 void Wal::Impl::send_fence() {
   phase_ = Phase::Fencing;
   goal_.reset();
+  if (TM_MUTATION("serves before it has read up to its fence")) {
+    reader_.reset();
+    reading_ = false;
+  }
   const RecordHeader fence{
       .kind = RecordKind::Fence, .stream = stream_, .map_version = version_, .nonce = nonce_};
   log_->append(encode_record(fence, {}), guarded([this, attempt = attempt_](Result<Offset, LogFailure> sent) {
@@ -252,6 +258,11 @@ void Wal::Impl::send_fence() {
 
 void Wal::Impl::on_fence_sent(Result<Offset, LogFailure> sent) {
   if (sent.ok()) {
+    if (TM_MUTATION("serves before it has read up to its fence")) {
+      own_fence_ = *sent;
+      advance({Offset{sent->value + 1}, *sent, version_, false});
+      return own();
+    }
     fence_landed_ = fence_landed_.value_or(*sent);
     return check_goals();
   }
@@ -299,7 +310,13 @@ Offset Wal::Impl::append(RecordKind kind, std::string_view payload) {
 }
 
 void Wal::Impl::on_delivered(Offset expected, const Result<Offset, LogFailure>& delivered) {
-  if (delivered.ok() && (*delivered == expected || TM_MUTATION("no offset check by the owner"))) {
+  if (TM_MUTATION("acknowledged before what was sent earlier") && delivered.ok() && *delivered == expected) {
+    for (Flight& flight : flight_) flight.delivered |= flight.record.header.expects <= expected;
+    return bring_delivered();
+  }
+  const bool doubted = TM_MUTATION("goes on after a doubt") && !delivered.ok();
+  if (doubted ||
+      (delivered.ok() && (*delivered == expected || TM_MUTATION("no offset check by the owner")))) {
     TM_ASSERT(!flight_.empty());
     const size_t index = expected.value - flight_.front().record.header.expects.value;
     TM_ASSERT(index < flight_.size(), index, flight_.size());

@@ -20,6 +20,10 @@ MemberIndex active_at(const Rings& rings, ShardId lane, LaneView view,
     MemberIndex newest = rings.owner(view.newest, lane);
     return newest != 0 && is_alive(newest) ? newest : 0;
   }
+  if (TM_MUTATION("only the newest owner is activated") && view.at_committed != view.newest) {
+    const RingVersion before{view.at_committed.value - 1};
+    if (rings.has(before) && rings.owner(before, lane) != owner) return 0;
+  }
   if (rings.policy() != pb::ACTIVATE_BY_COORDINATOR || view.at_committed <= rings.activated()) return owner;
   // Not yet activated: lanes that stay with their view manager, and those of the dead, go on.
   if (!rings.has(rings.activated())) return owner;

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/assert.h"
+#include "base/mutation.h"
 #include "base/probe.h"
 
 namespace tidemark {
@@ -257,6 +258,8 @@ void RegionQueues::activate() {
         next.feed = feed.value_or(0);
         if (target == 0 || returns) next.still_since = at.still_since;
         at = next;
+        if (TM_MUTATION("a lane starts at its marker") && committed.generation == own_generation)
+          committed = std::max(committed, state_.last_cut(lane));
         if (target != 0) {
           std::vector<LaneRun>& lanes = opening[{target, *feed, view.at_committed}];
           if (!lanes.empty() && lanes.back().lanes.end == lane && lanes.back().position == committed) {

@@ -118,8 +118,8 @@ void StreamFeed::send(Queue& queue, std::shared_ptr<pb::Message> message) {
   transport_.send(queue.address, std::move(message));
 }
 
-// Any message may be lost, or come to one who has forgotten the queue: who has been silent for a while and has
-// not yet done all is asked whether it knows.
+// Any message may be lost, or come to one who has forgotten the queue: who has been silent for a while and
+// has not yet done all is asked whether it knows.
 void StreamFeed::repeat_opens() {
   for (auto& [slot, queue] : queues_) {
     if (scheduler_.now().value - queue.looked_after.value < options_.open_repeat.value) continue;

@@ -64,6 +64,7 @@ class AheadRows {
   AheadCursor scan(TableId table, uint64_t hash, std::optional<std::string_view> after_key);
 
   Overlay& overlay() { return overlay_; }
+  RowStore& store() { return store_; }
 
  private:
   Overlay& overlay_;

@@ -52,6 +52,8 @@ void ChangeMaker::emit(const Table& table, Change& change) {
     mark_backfills(table, change);
   append_change(changes_, change);
   rows_.overlay().write(table.id, change.hash, change.key, after, ordered(table));
+  if (TM_MUTATION("rows in flight reach the checkpoint") && after)
+    rows_.store().put(table.id, change.hash, change.key, *after);
 }
 
 // A row beyond a view's page cursor comes to the view by a later page.
@@ -107,7 +109,9 @@ EffectOutcome ChangeMaker::write_side(const Table& table, const Effect& effect) 
   if (!size) return EffectOutcome::Malformed;
   std::string_view prefix = effect.key.substr(0, *size);
   JoinKey key = join_key_of(state_.catalog(), table.id, prefix);
-  if (state_.pending_joins().contains(key) || paging_.contains(key)) return EffectOutcome::Busy;
+  if ((state_.pending_joins().contains(key) || paging_.contains(key)) &&
+      !TM_MUTATION("a join changes while it is paged"))
+    return EffectOutcome::Busy;
 
   std::optional<std::string_view> before = rows_.get(table.id, effect.hash, effect.key);
   Change change;

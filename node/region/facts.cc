@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/mutation.h"
+
 namespace tidemark {
 
 namespace {
@@ -13,6 +15,7 @@ bool is_parent(const pb::RegionChange& change, RegionId region) {
 Generation child_generation(const pb::RegionMap& map, const pb::RegionChange& change) {
   uint32_t highest = 0;
   for (const pb::RegionEntry& entry : map.regions()) {
+    if (TM_MUTATION("generation of one parent on merge") && entry.region() != change.parents(0)) continue;
     if (is_parent(change, RegionId{entry.region()})) highest = std::max(highest, entry.generation());
   }
   return Generation{highest + 1};

@@ -66,6 +66,7 @@ class RegionOwner {
   void on_tick(RegionCommands& out);
   std::optional<Micros> next_tick() const;
   size_t rows_in_flight() const { return overlay_.size(); }
+  Position reported_floor() const { return reported_.lowest(identity().shards); }
 
  private:
   const RegionIdentity& identity() const { return durable_.identity(); }

@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/mutation.h"
 #include "node/region/owner.h"
 #include "proto/convert.h"
 
@@ -10,10 +11,11 @@ namespace tidemark {
 void RegionOwner::follow_facts(RegionCommands& out) {
   if (!serves()) return;
   // A region map older than the fence may tell of changes that were undone since.
-  bool current = inputs_.facts && inputs_.facts->map_version >= version_;
+  bool current = inputs_.facts && (inputs_.facts->map_version >= version_ ||
+                                   TM_MUTATION("a map older than the fence is acted on"));
   if (current && inputs_.facts->change) follow_change(out);
   // A region about to merge stays as the other one saw it.
-  if (serves() && !ahead_.merging()) follow_catalog_and_ring();
+  if (serves() && (!ahead_.merging() || TM_MUTATION("a merging region goes on"))) follow_catalog_and_ring();
 }
 
 void RegionOwner::follow_change(RegionCommands& out) {
@@ -25,12 +27,13 @@ void RegionOwner::follow_change(RegionCommands& out) {
     case pb::RegionChange::SPLIT_SEAL: return seal(change);
     case pb::RegionChange::MERGE_MERGING:
       // An unmerged change never merges again: the map that says so is stale.
-      if (first || ahead_.merging() == id || ahead_.unmerged().contains(id) || !ahead_.all_backfilled())
-        return;
+      if (first || ahead_.merging() == id || !ahead_.all_backfilled()) return;
+      if (ahead_.unmerged().contains(id) && !TM_MUTATION("an unmerged change merges again")) return;
       body.mutable_merging()->set_change(id.value);
       append_control(std::move(body));
       return;
     case pb::RegionChange::MERGE_SEAL_FIRST:
+      if (!first && TM_MUTATION("the second is sealed before the first")) return seal(change);
       if (!first || ahead_.catalog().version().value != change.catalog_version() ||
           ahead_.ring().value != change.ring_version() || !ahead_.all_backfilled()) {
         return;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/buggify.h"
+#include "base/mutation.h"
 #include "base/probe.h"
 #include "node/region/owner.h"
 #include "proto/convert.h"
@@ -44,6 +45,8 @@ void RegionOwner::on_effects(const Asker& asker, const pb::EffectBatch& batch, R
     case EffectOutcome::Done: break;
   }
   advance(batch);
+  if (TM_MUTATION("effects answered before they are durable"))
+    return send(out, asker, effect_answer(pb::EffectAnswer::APPLIED, &batch));
   answer(asker, effect_answer(pb::EffectAnswer::APPLIED, &batch), out);
 }
 
@@ -72,6 +75,8 @@ EffectOutcome RegionOwner::apply_effects(const pb::EffectBatch& batch) {
       if (!part.contains(identity().shard_count.shard_of(effects[i].hash))) return EffectOutcome::Malformed;
       // At this catalog version or a later one it was dropped: discarded, but positions advance.
       const Table* table = ahead_.catalog().find(effects[i].table);
+      if (table == nullptr && TM_MUTATION("effects for a dropped table refused"))
+        return EffectOutcome::Malformed;
       if (table == nullptr) continue;
       EffectOutcome outcome = maker_.apply(*table, effects[i]);
       if (outcome != EffectOutcome::Done) return outcome;

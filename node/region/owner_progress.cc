@@ -153,6 +153,7 @@ bool RegionOwner::serve(TokenWait& wait, std::vector<LaneRun>& ask, RegionComman
   bool ask_due = is_ask_due(wait);
   for (const LaneRun& token : wait.tokens) {
     if (durable_.parts().all_reached(token.lanes, token.position)) continue;
+    if (TM_MUTATION("token served by what is committed") && is_recorded(token)) continue;
     reached = false;
     if (ahead_.parts().all_reached(token.lanes, token.position)) continue;  // In flight.
     if (is_recorded(token)) {
@@ -164,12 +165,15 @@ bool RegionOwner::serve(TokenWait& wait, std::vector<LaneRun>& ask, RegionComman
     }
   }
   // What is still to be paged of a join is not yet behind the last change.
-  if (!reached || (wait.pass_on && !durable_.pending_joins().empty())) return false;
+  const bool pages = !durable_.pending_joins().empty() && !TM_MUTATION("tokens do not wait for join pages");
+  if (!reached || (wait.pass_on && pages)) return false;
   pb::Message reply;
   pb::WaitReply& waited = *reply.mutable_waited();
   *waited.mutable_reached()->mutable_lanes() = to_pb(identity().shards);
   *waited.mutable_reached()->mutable_position() = to_pb(durable_.end());
-  if (wait.pass_on) to_pb({{identity().shards, durable_.last_change()}}, *waited.mutable_tokens());
+  const bool from_end = TM_MUTATION("tokens go on from the end of the log");
+  const Position next = from_end ? durable_.end() : durable_.last_change();
+  if (wait.pass_on) to_pb({{identity().shards, next}}, *waited.mutable_tokens());
   send(out, wait.asker, std::move(reply));
   return true;
 }
@@ -187,7 +191,7 @@ void RegionOwner::raise(const std::vector<LaneRun>& committed) {
 
 // A region in parts raises them to the recorded committed positions when that makes them fewer.
 void RegionOwner::unite_parts(bool has_news, RegionCommands& out) {
-  if (ahead_.parts().size() == 1 || !serves()) return;
+  if (ahead_.parts().size() == 1 || !serves() || TM_MUTATION("parts are never united")) return;
   bool ask_due =
       !unify_asked_at_ || inputs_.now.value - unify_asked_at_->value >= options_.unify_interval.value;
   if (!has_news && !ask_due) return;

@@ -11,8 +11,13 @@ namespace tidemark {
 
 Admission Parts::admit(ShardRange range, const std::vector<LaneMove>& lanes) const {
   auto part = std::find_if(parts_.begin(), parts_.end(), [&](const RegionPart& p) {
-    return p.shards == range || (TM_MUTATION("batch without a range") && p.shards.contains(range.begin));
+    return p.shards == range || (TM_MUTATION("batch without a range") && p.shards.contains(range.begin)) ||
+           (TM_MUTATION("batch for a piece of a part accepted") && p.shards.contains(range));
   });
+  if (TM_MUTATION("batch dropped without its range") &&
+      std::all_of(lanes.begin(), lanes.end(),
+                  [&](const LaneMove& move) { return all_reached(move.lanes, move.to); }))
+    return Admission::Drop;
   if (part == parts_.end()) {
     TM_PROBE("region: a batch for another range");
     return Admission::Refuse;
@@ -21,6 +26,11 @@ Admission Parts::admit(ShardRange range, const std::vector<LaneMove>& lanes) con
   bool past_to = true;
   bool any_at_prev = false;
   bool overlaps = true;
+  bool before_prev = true;
+  bool any_past_to = false;
+  const bool looks_at_all =
+      TM_MUTATION("mixed-lane batch accepted") || TM_MUTATION("overlapping batch accepted") ||
+      TM_MUTATION("batch accepted over a gap") || TM_MUTATION("batch dropped if any lane is past it");
   for (const LaneMove& move : lanes) {
     part->applied.visit(move.lanes, [&](ShardRange, Position applied) {
       Position here = TM_MUTATION("no floor") ? applied : std::max(applied, move.floor);
@@ -28,13 +38,16 @@ Admission Parts::admit(ShardRange range, const std::vector<LaneMove>& lanes) con
       overlaps = overlaps && here >= move.prev && here < move.to;
       at_prev = at_prev && here == move.prev;
       past_to = past_to && here >= move.to;
-      return at_prev || past_to || TM_MUTATION("mixed-lane batch accepted") ||
-             TM_MUTATION("overlapping batch accepted");
+      before_prev = before_prev && here <= move.prev;
+      any_past_to = any_past_to || here >= move.to;
+      return at_prev || past_to || looks_at_all;
     });
   }
   if (at_prev) return Admission::Accept;
   if (TM_MUTATION("mixed-lane batch accepted") && any_at_prev) return Admission::Accept;
   if (TM_MUTATION("overlapping batch accepted") && overlaps) return Admission::Accept;
+  if (TM_MUTATION("batch accepted over a gap") && before_prev) return Admission::Accept;
+  if (TM_MUTATION("batch dropped if any lane is past it") && any_past_to) return Admission::Drop;
   if (past_to) TM_PROBE("region: a batch that was applied before");
   return past_to ? Admission::Drop : Admission::Refuse;
 }
@@ -44,7 +57,8 @@ void Parts::apply(ShardRange part, const std::vector<LaneRun>& floors, const std
     for (const LaneRun& floor : floors) {
       if (!TM_MUTATION("no floor")) one.applied.raise(floor.lanes, floor.position);
     }
-    if (one.shards != part && !(TM_MUTATION("batch without a range") && one.shards.contains(part.begin)))
+    if (one.shards != part && !(TM_MUTATION("batch without a range") && one.shards.contains(part.begin)) &&
+        !(TM_MUTATION("batch for a piece of a part accepted") && one.shards.contains(part)))
       continue;
     for (const LaneRun& run : to) one.applied.set(run.lanes, run.position);
   }

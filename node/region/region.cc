@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/mutation.h"
 #include "node/region/owner.h"
 #include "node/region/replies.h"
 #include "proto/convert.h"
@@ -152,6 +153,9 @@ pb::RegionStatus Region::status() const {
   for (TableId view : durable_.backfilling()) out.add_backfilling(view.value);
   out.set_parts(durable_.parts().size());
   out.set_committed_floor(durable_.committed_floor().value);
+  if (TM_MUTATION("trim by what is reported") && owner_ &&
+      owner_->reported_floor().generation == durable_.identity().generation)
+    out.set_committed_floor(std::max(out.committed_floor(), owner_->reported_floor().offset.value));
   out.set_committed_past_seal(durable_.committed_past_parents());
   return out;
 }

@@ -42,6 +42,19 @@ bool is_in(const pb::PendingJoin& pending, ShardRange shards, ShardCount count) 
   return reader.next(change) && shards.contains(count.shard_of(change.hash));
 }
 
+// Of a deliberate bug.
+[[maybe_unused]] Parts at_lower_positions(const Parts& parts, const RegionIdentity& identity) {
+  LaneRuns lower;
+  for (ShardId lane{0}; lane < identity.shard_count.all().end; ++lane.value) {
+    Position lowest = parts.all().front().applied.at(lane);
+    for (const RegionPart& part : parts.all()) lowest = std::min(lowest, part.applied.at(lane));
+    lower.set({lane, ShardId{lane.value + 1}}, lowest);
+  }
+  Parts out;
+  out.add({identity.shards, lower});
+  return out;
+}
+
 const pb::Seal::Child* find_child(const pb::Seal& seal, RegionId child) {
   auto it = std::find_if(seal.children().begin(), seal.children().end(),
                          [child](const pb::Seal::Child& c) { return c.region() == child.value; });
@@ -59,7 +72,10 @@ RegionState RegionState::child_of(const RegionIdentity& identity) const {
   for (CutPoint& cut : out.cuts_) cut.at = restricted(cut.at, shards);
   out.catalog_ = catalog_;
   out.backfills_ = backfills_;
-  for (auto& [view, backfill] : out.backfills_) backfill.ended = restricted(backfill.ended, shards);
+  for (auto& [view, backfill] : out.backfills_) {
+    backfill.ended = restricted(backfill.ended, shards);
+    if (TM_MUTATION("backfill cursors lost on a split") && !backfill.done) backfill.cursor.clear();
+  }
   for (const auto& [key, pending] : pending_joins_) {
     if (TM_MUTATION("join pages lost on a split")) continue;
     TM_PROBE("region: a child with pending join pages");
@@ -94,6 +110,10 @@ RegionState RegionState::merge_child(const RegionState& low, const RegionState& 
     out.parts_ = Parts();
     out.parts_.add({identity.shards, low.parts_.all().front().applied});
   }
+  if (TM_MUTATION("the higher position of each lane on merge"))
+    out.parts_.raise(out.parts_.differences(identity.shard_count.all()));
+  if (TM_MUTATION("the lower position of each lane on merge"))
+    out.parts_ = at_lower_positions(out.parts_, identity);
   if (out.parts_.size() > 1) TM_PROBE("region: merged as several parts");
   out.committed_ = low.committed_;
   out.committed_.raise(high.committed_);

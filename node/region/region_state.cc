@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/assert.h"
+#include "base/mutation.h"
 #include "proto/change.h"
 #include "proto/convert.h"
 
@@ -66,7 +67,9 @@ bool RegionState::is_worth_recording(ShardRange lanes, Position committed) const
   std::vector<LaneRun> runs = committed_.cover(lanes);
   return std::any_of(runs.begin(), runs.end(), [&](const LaneRun& run) {
     if (run.position >= committed) return false;
-    if (run.position.generation < identity_.generation) return true;  // Of a parent: it ends at the seal.
+    if (TM_MUTATION("every progress is recorded")) return true;
+    if (run.position.generation < identity_.generation)  // Of a parent: it ends at the seal.
+      return !TM_MUTATION("progress past a seal is not recorded");
     return notable_.any_in(run.position.offset, committed.offset);
   });
 }
@@ -85,12 +88,16 @@ std::vector<TableId> RegionState::backfilling() const {
   std::vector<TableId> out;
   catalog_.for_each([&](const Table& table) {
     if (table.definition->kind() != pb::VIEW) return;
-    if (table.definition->begun() == 0 || backfills_.contains(table.id)) out.push_back(table.id);
+    auto backfill = backfills_.find(table.id);
+    const bool fills = backfill != backfills_.end() &&
+                       !(TM_MUTATION("filled when the last page is written") && backfill->second.done);
+    if (table.definition->begun() == 0 || fills) out.push_back(table.id);
   });
   return out;
 }
 
 bool RegionState::all_backfilled() const {
+  if (TM_MUTATION("merge before every view has begun")) return true;
   bool all_begun = true;
   catalog_.for_each([&](const Table& table) {
     if (table.definition->kind() == pb::VIEW && table.definition->begun() == 0) all_begun = false;
@@ -224,7 +231,7 @@ void RegionState::apply_page(Offset at, const pb::BackfillPage& page) {
   if (!page.last()) return;
   it->second.done = true;
   it->second.ended = all_at(identity_.shards, {identity_.generation, Offset{at.value + 1}, 0});
-  notable_.add(at);
+  if (!TM_MUTATION("progress past the end of a backfill is not recorded")) notable_.add(at);
 }
 
 void RegionState::apply_join_page(Offset at, const pb::JoinPage& page) {

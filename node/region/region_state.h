@@ -95,8 +95,8 @@ class RegionState {
   bool is_worth_recording(ShardRange lanes, Position committed) const;
   // The lowest offset of this stream that some lane still needs.
   Offset committed_floor() const;
-  // How many records there are from the first one on that a lane has still to commit past, and is told when it
-  // has. Those that nobody tells of would count for ever.
+  // How many records there are from the first one on that a lane has still to commit past, and is told when
+  // it has. Those that nobody tells of would count for ever.
   uint64_t records_behind() const;
   // Views whose last page some lane has not committed past, or that have not begun.
   std::vector<TableId> backfilling() const;

@@ -54,8 +54,10 @@ SessionKnowledge Session::look_up(uint64_t number, ShardId shard, std::vector<Op
   auto holding = std::find_if(holdings_.begin(), holdings_.end(), [&](const Holding& h) {
     return h.shards.contains(shard) || (TM_MUTATION("request entries per region") && !h.entries.empty());
   });
-  if (holding == holdings_.end()) return SessionKnowledge::Unknown;
-  if (number < holding->lowest_unanswered) return SessionKnowledge::TooLow;
+  if (holding == holdings_.end())
+    return TM_MUTATION("session known per region") ? SessionKnowledge::Fresh : SessionKnowledge::Unknown;
+  if (number < holding->lowest_unanswered && !TM_MUTATION("low numbers executed"))
+    return SessionKnowledge::TooLow;
   auto entry = find_entry(holding->entries, number);
   if (entry == holding->entries.end() || entry->number != number) return SessionKnowledge::Fresh;
   size_t before = out.size();
@@ -103,7 +105,7 @@ SessionTable SessionTable::restricted(ShardRange shards) const {
       Session::Holding& mine =
           kept.holdings_.emplace_back(Session::Holding{both, holding.lowest_unanswered, {}});
       for (const Session::Entry& entry : holding.entries) {
-        if (!any_on(entry.outcome, both)) continue;
+        if (!any_on(entry.outcome, both) || TM_MUTATION("request entries lost on a split")) continue;
         append_restricted(mine.entries.emplace_back(Session::Entry{entry.number, {}}).outcome, entry.outcome,
                           both);
       }

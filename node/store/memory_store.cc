@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/mutation.h"
 
 namespace tidemark {
 
@@ -64,6 +65,9 @@ void MemoryStore::set_first_map(MapVersion version) {
 void MemoryStore::save(std::vector<Checkpoint> checkpoints, Done done) {
   TM_ASSERT(saving_.empty());
   saving_ = std::move(checkpoints);
+  if (TM_MUTATION("position saved before the rows")) {
+    for (const Checkpoint& checkpoint : saving_) disk_.checkpoints_[checkpoint.region] = checkpoint;
+  }
   std::weak_ptr<Alive> alive = alive_;
   scheduler_.post_after(save_delay_, [this, alive, done = std::move(done)] {
     if (alive.expired()) return;

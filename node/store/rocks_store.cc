@@ -13,6 +13,7 @@
 
 #include "base/assert.h"
 #include "base/guarded_scheduler.h"
+#include "base/mutation.h"
 #include "node/store/rocks_backend.h"
 
 namespace tidemark {
@@ -146,6 +147,8 @@ class RocksStore::Impl {
     TM_ASSERT(!done_);
     done_ = std::move(done);
     saving_ = std::move(checkpoints);
+    if (TM_MUTATION("position saved before the rows") && write_checkpoints().ok())
+      database().Flush(rocksdb::FlushOptions()).PermitUncheckedError();
     save_slice("");
   }
 
@@ -155,13 +158,17 @@ class RocksStore::Impl {
     if (next->has_value()) {
       return guarded_.post([this, at = **next] { save_slice(at); });
     }
+    rocksdb::Status written = write_checkpoints();
+    if (!written.ok()) return finish(Error{"checkpoints can not be written: " + written.ToString()});
+    flush();
+  }
+
+  rocksdb::Status write_checkpoints() {
     rocksdb::WriteBatch batch;
     for (const Checkpoint& checkpoint : saving_) {
       batch.Put(checkpoint_key(checkpoint.region), encode_checkpoint(checkpoint));
     }
-    rocksdb::Status written = database().Write(write_options_, &batch);
-    if (!written.ok()) return finish(Error{"checkpoints can not be written: " + written.ToString()});
-    flush();
+    return database().Write(write_options_, &batch);
   }
 
   // On a thread of its own, since it waits for the disk.

@@ -215,7 +215,10 @@ ViewPlanner::BoundStreams ViewPlanner::make_join(Side left, Side right, bool out
     }
     stream.identity_distribution = stream.identity.size();
     // The same two rows may meet under another key later, from another lane: the key tells them apart.
-    for (size_t i = 0; i < left.keys.size(); ++i) stream.identity.push_back(left_column(static_cast<int>(i)));
+    for (size_t i = 0; i < left.keys.size(); ++i) {
+      if (!TM_MUTATION("join row without the join key"))
+        stream.identity.push_back(left_column(static_cast<int>(i)));
+    }
     if (outer && !is_base_table(right.stream.table)) {
       // What identifies a partner may be NULL, or nothing at all: its join key tells it from no partner.
       stream.identity.push_back(right_column(0));

@@ -208,6 +208,24 @@ TEST(NextStep, AReplicaOnANodeThatIsAwayForAMomentStays) {
   EXPECT_EQ(cluster.facts.map.regions(0).replicas_size(), 2);
 }
 
+TEST(NextStep, AReplicaIsRemovedOnlyWhenThoseThatStayHaveCheckpoints) {
+  Small cluster;
+  cluster.observed.nodes["n3"].set_name("n3");
+  cluster.facts.wishes.add_nodes()->set_name("n3");
+  cluster.facts.wishes.mutable_nodes(1)->set_leaving(true);
+  pb::Replica& replica = *cluster.facts.map.mutable_regions(0)->add_replicas();
+  replica.set_node("n3");
+  replica.set_joined(1);
+  cluster.report("n3").set_has_checkpoint(false);
+  auto step = [&] {
+    return steps::remove_replica(Situation(cluster.facts, cluster.observed, cluster.settings));
+  };
+  EXPECT_FALSE(step());
+  cluster.report("n3").set_has_checkpoint(true);
+  ASSERT_TRUE(step());
+  EXPECT_FALSE(Situation::replica_on(step()->after.map.regions(0), "n2"));
+}
+
 TEST(NextStep, AViewBeginsOnlyWhenEveryRegionKnowsIt) {
   Small cluster;
   cluster.facts.catalog.set_version(4);
@@ -250,6 +268,37 @@ TEST(NextStep, ASealedSplitIsRolledForwardEvenIfItWasToBeUndone) {
   cluster.report("n2").set_sealed(0);
   cluster.report("n1").set_fence_version(5);
   EXPECT_EQ(cluster.next()->kind, StepKind::CancelChange);
+}
+
+// What a child has in one checkpoint only would go with that disk: its parent can not be read again.
+TEST(NextStep, ASealedRegionGoesOnlyWithTwoCheckpointsOfEachChild) {
+  Small cluster;
+  pb::RegionEntry& parent = *cluster.facts.map.mutable_regions(0);
+  pb::RegionEntry child = parent;
+  parent.set_sealed(true);
+  cluster.facts.wishes.set_replicas(1);
+  for (uint64_t region : {2, 3}) {
+    child.set_region(region);
+    child.set_generation(1);
+    child.clear_parents();
+    child.add_parents(1);
+    child.mutable_shards()->set_begin(region == 2 ? 0 : 4);
+    child.mutable_shards()->set_end(region == 2 ? 4 : 8);
+    *cluster.facts.map.add_regions() = child;
+    cluster.observed.statuses[region] = cluster.observed.statuses[1];
+    cluster.observed.statuses[region]["n1"].set_committed_past_seal(true);
+  }
+  auto step = [&] {
+    return steps::delete_parent(Situation(cluster.facts, cluster.observed, cluster.settings));
+  };
+  ASSERT_TRUE(step());
+  EXPECT_EQ(step()->after.map.regions_size(), 2);
+  cluster.observed.statuses[3]["n2"].set_has_checkpoint(false);
+  EXPECT_FALSE(step()) << "a replica has none yet";
+  cluster.facts.map.mutable_regions(2)->mutable_replicas()->RemoveLast();
+  EXPECT_FALSE(step()) << "the only replica has one";
+  cluster.facts.cluster.set_embedded(true);
+  EXPECT_TRUE(step());
 }
 
 // Three nodes, and two regions that are to be merged once their views are filled: region 1, on n1 and n2, is
@@ -301,6 +350,32 @@ struct Merging : Small {
     }
   }
 };
+
+// The second stands still until its log says that the merge is off.
+TEST(NextStep, AMergeIsUndoneByAFenceInTheFirstAndThenUnmergeInTheSecond) {
+  Merging cluster;
+  auto& change = *cluster.facts.map.add_changes();
+  change.set_id(1);
+  change.add_parents(2);
+  change.add_parents(1);
+  change.add_children()->set_region(3);
+  change.set_phase(Phase::UNDO);
+  change.set_version(5);
+  cluster.facts.map.set_version(5);
+  auto step = [&] {
+    return steps::advance_change(Situation(cluster.facts, cluster.observed, cluster.settings));
+  };
+  cluster.observed.statuses[1]["n1"].set_merging(1);
+  cluster.observed.statuses[2]["n1"].set_fence_version(4);
+  EXPECT_FALSE(step()) << "a seal may still come";
+  cluster.observed.statuses[2]["n1"].set_fence_version(5);
+  ASSERT_TRUE(step());
+  EXPECT_EQ(step()->kind, StepKind::UnmergeSecond);
+  cluster.facts = step()->after;
+  EXPECT_FALSE(step());
+  cluster.observed.statuses[1]["n1"].add_unmerged(1);
+  EXPECT_EQ(step()->kind, StepKind::CancelChange);
+}
 
 // Else it would leave the node for being there, follow the first to it, leave it, for ever; and nothing would
 // be done about the first.

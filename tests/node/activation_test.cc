@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 
 #include "tests/node/feed_bed.h"
@@ -39,6 +40,20 @@ TEST_F(Activation, IsAtTheOwnerByTheRingInForceAtTheCommittedPosition) {
 
 TEST_F(Activation, IsAtTheNewestOwnerIfThatOneIsDead) {
   EXPECT_EQ(active(1, {"second"}), "second");
+}
+
+// Who was responsible for a while only still has its share to do: nobody else reads it.
+TEST_F(Activation, IsAtEachOwnerBetweenTheFirstAndTheNewestInTurn) {
+  pb::RingFact fact;
+  *fact.mutable_ring() = ring_of(3, {"third", "third", "third", "third"});
+  *fact.add_previous() = ring_of(1, {"first", "first", "first", "first"});
+  *fact.add_previous() = ring_of(2, {"second", "second", "second", "second"});
+  ASSERT_TRUE(rings_.update(fact).ok());
+  for (uint64_t ring : {1, 2, 3}) {
+    LaneView view{RingVersion{ring}, RingVersion{3}};
+    const MemberIndex member = active_at(rings_, lane_, view, [](MemberIndex) { return true; });
+    EXPECT_EQ(rings_.identity(member), (std::array{"first", "second", "third"}[ring - 1]));
+  }
 }
 
 TEST_F(Activation, WaitsIfNobodyIsAlive) {

@@ -298,6 +298,70 @@ TEST(StorageNode, ALaterMemberIsSeededByTheOwnerAndCanTakeOver) {
   bed.expect_nothing_lost();
 }
 
+// What it needs of the log may be gone.
+TEST(StorageNode, ASeedBelowTheFloorIsRefused) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.bootstrap({"n1"});
+  write_round(bed, 50, "first");
+  bed.start("n3");
+  bed.run_for(Micros{1'000'000});
+  bed.change_map([&](pb::RegionMap& map) {
+    pb::Replica& replica = *bed.entry(map, 1).add_replicas();
+    replica.set_node("n3");
+    replica.set_joined(map.version());
+    bed.entry(map, 1).set_floor(5);
+  });
+  bed.run_for(Micros{20'000'000});
+  EXPECT_FALSE(bed.status("n3", 1).has_checkpoint());
+}
+
+// Else the log could be cut behind whoever has it.
+TEST(StorageNode, ASeedIsSentToMembersOnly) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.bootstrap({"n1"});
+  write_round(bed, 20, "first");
+  size_t chunks = 0;
+  auto stranger = bed.network.connect(Address{"n3"}, bed.scheduler);
+  stranger->set_handlers(
+      {[&](const Address&, const MessagePtr& message) { chunks += message->has_checkpoint_chunk() ? 1 : 0; },
+       [](const Address&) {}});
+  const uint64_t joined = bed.map().version() + 1;
+  auto ask = [&] {
+    auto message = std::make_shared<pb::Message>();
+    message->mutable_checkpoint_ack()->set_region(1);
+    message->mutable_checkpoint_ack()->set_joined(joined);
+    stranger->send(Address{"n1"}, std::move(message));
+    bed.run_for(Micros{1'000'000});
+  };
+  ask();
+  EXPECT_EQ(chunks, 0u);
+  bed.change_map([&](pb::RegionMap& map) {
+    pb::Replica& replica = *bed.entry(map, 1).add_replicas();
+    replica.set_node("n3");
+    replica.set_joined(joined);
+  });
+  bed.run_for(Micros{1'000'000});
+  ask();
+  EXPECT_GT(chunks, 0u);
+}
+
+// Whoever sends one may be behind, and not know it.
+TEST(StorageNode, AStandbyWithACheckpointTakesNoSeed) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  write_round(bed, 20, "first");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).has_checkpoint(); }));
+  bed.crash("n1");
+  bed.crash("n2");
+  bed.start("n2");
+  ASSERT_TRUE(bed.run_until([&] { return bed.node("n2").regions().find(RegionId{1}) != nullptr; }));
+  EXPECT_TRUE(bed.node("n2").regions().wants_seed().empty());
+}
+
 // n1 owns region 1; n2 was its standby, and has nothing any more.
 void start_and_lose_a_disk(NodeBed& bed) {
   bed.start("n1");
@@ -340,8 +404,8 @@ TEST(StorageNode, ANodeThatLostTheParentBeforeTheSplitIsSeededWithTheChildren) {
   bed.expect_nothing_lost();
 }
 
-TEST(StorageNode, TheOwnerTrimsToTheFloorOfTheMapAndStillRestarts) {
-  NodeBed bed;
+// n1 has region 1 alone, and its log is cut to the returned offset.
+uint64_t start_and_cut_the_log(NodeBed& bed) {
   bed.start("n1");
   bed.start_view_manager("v1");
   bed.set_ring(std::vector<std::string>(8, "v1"));
@@ -353,15 +417,39 @@ TEST(StorageNode, TheOwnerTrimsToTheFloorOfTheMapAndStillRestarts) {
     bed.run_for(Micros{5'000'000});
     checkpoint = bed.status("n1", 1).checkpoint();
   }
-  ASSERT_GT(checkpoint, 5u);
+  EXPECT_GT(checkpoint, 5u);
   write_round(bed, 50, "last");
   bed.change_map([&](pb::RegionMap& map) { bed.entry(map, 1).set_floor(checkpoint); });
   bed.run_for(Micros{1'000'000});
+  return checkpoint;
+}
+
+TEST(StorageNode, TheOwnerTrimsToTheFloorOfTheMapAndStillRestarts) {
+  NodeBed bed;
+  const uint64_t checkpoint = start_and_cut_the_log(bed);
   std::vector<LogEntry> left = bed.logs.entries({kBedCluster, RegionId{1}});
   ASSERT_FALSE(left.empty());
   EXPECT_EQ(left.front().offset.value, checkpoint);
   bed.crash("n1");
   bed.start("n1");
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 1); }));
+  bed.expect_nothing_lost();
+}
+
+// Whoever restarts may be shown an old map first, of before it had the region.
+TEST(StorageNode, DropsNothingByAMapOlderThanItsCheckpoint) {
+  NodeBed bed;
+  start_and_cut_the_log(bed);
+  bed.run_for(Micros{20'000'000});
+  bed.crash("n1");
+  const pb::RegionMap newest = bed.map();
+  bed.change_map([](pb::RegionMap& map) {
+    map.clear_regions();
+    map.set_version(1);
+  });
+  bed.start("n1");
+  bed.run_for(Micros{1'000'000});
+  bed.change_map([&](pb::RegionMap& map) { map = newest; });
   ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 1); }));
   bed.expect_nothing_lost();
 }

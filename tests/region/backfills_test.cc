@@ -168,6 +168,17 @@ TEST_F(Backfills, HaveEndedWhenEveryLaneHasCommittedPastTheLastPage) {
   EXPECT_EQ(rig_.state().backfilling(), std::vector<TableId>{});
 }
 
+TEST_F(Backfills, OfAnEmptyRegionEndByProgressThatPassesNothingElse) {
+  rig_.report(kShards.all(), pos(1, rig_.log()->records.size()));
+  create_and_begin();
+  rig_.settle();
+  EXPECT_EQ(rig_.state().backfilling(), std::vector<TableId>{TableId{3}});
+  rig_.report(kShards.all(), pos(1, rig_.log()->records.size()));
+  rig_.settle();
+  EXPECT_TRUE(rig_.last_body().has_progress());
+  EXPECT_EQ(rig_.state().backfilling(), std::vector<TableId>{});
+}
+
 TEST_F(Backfills, AViewThatHasNotBegunIsBackfilling) {
   catalog_.create(view_.definition());
   rig_.catalog(catalog_);

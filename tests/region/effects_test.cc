@@ -91,6 +91,14 @@ TEST_F(Effects, TheRangeMustBeExactlyOnePart) {
   }
 }
 
+// It may be for a range that this region has only a piece of: what is applied here tells nothing of the rest.
+TEST_F(Effects, AnAppliedBatchForAnotherRangeIsRefusedNotDropped) {
+  rig_.effects(make_batch(all_, {{shards(0, 1), {}, pos(0, 4)}}, add()));
+  rig_.settle();
+  uint64_t batch = rig_.effects(make_batch(shards(0, 8), {{shards(0, 1), {}, pos(0, 4)}}, ""));
+  EXPECT_EQ(rig_.verdict(batch), kRefused);
+}
+
 TEST_F(Effects, PositionsAreRaisedToTheFloorFirst) {
   uint64_t batch = rig_.effects(make_batch(all_, {{shards(0, 3), pos(0, 7), pos(0, 8), pos(0, 7)}}, add()));
   rig_.settle();

@@ -132,6 +132,18 @@ TEST_F(Progress, RecordsThatNobodyTellsOfDoNotCountAsBehind) {  // Else they wou
   EXPECT_LE(behind, 2u) << "from the change on, not from the floor";
 }
 
+// Else the log could be cut behind a successor, which knows only what is recorded.
+TEST_F(Progress, IsToldToTheCoordinatorOnlyOnceItIsRecorded) {
+  rig_.put(base_, {1, 1});
+  Position after = end();
+  rig_.report(all_, after);
+  EXPECT_EQ(rig_.region().status().committed_floor(), 0u);
+  rig_.tick();
+  EXPECT_EQ(rig_.region().status().committed_floor(), 0u);
+  rig_.settle();
+  EXPECT_EQ(rig_.region().status().committed_floor(), after.offset.value);
+}
+
 TEST_F(Progress, CarriesTheFenceInForceSoThatAReaderMayStartThere) {
   rig_.put(base_, {1, 1});
   rig_.report(all_, end());

@@ -1,5 +1,6 @@
 #include "tests/simulation/checker.h"
 #include "tests/simulation/checkers/activation_waits.h"
+#include "tests/simulation/checkers/filled_views.h"
 #include "tests/simulation/checkers/memory_bounds.h"
 #include "tests/simulation/checkers/no_early_trim.h"
 #include "tests/simulation/checkers/no_write_lost.h"
@@ -27,6 +28,8 @@ std::vector<std::unique_ptr<Checker>> make_checkers(Evidence& evidence) {
   out.push_back(std::make_unique<P2Termination>(evidence));
   out.push_back(std::make_unique<P3ChangesEnd>(evidence));
   out.push_back(std::make_unique<ViewsConverge>(evidence));
+  out.push_back(std::make_unique<PartsUnite>(evidence));
+  out.push_back(std::make_unique<FilledViews>(evidence));
   out.push_back(std::make_unique<NoWriteLost>(evidence));
   out.push_back(std::make_unique<NoEarlyTrim>(evidence));
   out.push_back(std::make_unique<ReadYourWrites>(evidence));

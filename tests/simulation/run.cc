@@ -217,7 +217,10 @@ class Run {
       return fail(property, why);
     }
     trace_.say("all is at rest");
+    workload_.await_tokens();
     cluster_.run_for(Micros{10'000'000});
+    if (const size_t left = workload_.tokens_awaited(); left > 0)
+      return fail("P2 termination", std::to_string(left) + " tokens were never reached");
     for (auto& checker : checkers_) checker->on_quiet_begins();
     cluster_.run_for(Micros{20'000'000});
     sample();

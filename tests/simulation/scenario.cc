@@ -298,7 +298,13 @@ const Kind kKinds[] = {
        s.page_bytes_max = 300;
        s.join_page_matches_max = std::min(s.join_page_matches_max, 3.0);
      }},
-    {"disk", [](Scenario& s) { s.embedded = 1; }},
+    {"disk",
+     [](Scenario& s) {
+       s.embedded = 1;
+       s.crash = std::max(s.crash, 0.3);
+       s.save_delay_micros = std::max(s.save_delay_micros, 500'000.0);
+       s.checkpoint_interval_micros = std::min(s.checkpoint_interval_micros, 500'000.0);
+     }},
 };
 
 void settle(Scenario& s) {

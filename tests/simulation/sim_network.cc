@@ -89,10 +89,10 @@ class SimNetwork::State : public std::enable_shared_from_this<State> {
   void deliver(const Address& to, Micros delay, Task task) {
     auto it = boxes_.find(to);
     if (it == boxes_.end()) return;
-    it->second->process->post_after(
-        delay, [weak = std::weak_ptr<Mailbox>(it->second), task = std::move(task)] {
-          if (const auto box = weak.lock()) task(*box);
-        });
+    it->second->process->post_after(delay,
+                                    [weak = std::weak_ptr<Mailbox>(it->second), task = std::move(task)] {
+                                      if (const auto box = weak.lock()) task(*box);
+                                    });
   }
 
   Scheduler& world_;

@@ -121,16 +121,37 @@ void Workload::read() {
   read.after = newest_.at(*lane);
   LaneRuns tokens;
   tokens.set({*lane, ShardId{lane->value + 1}}, *read.after);
-  std::vector<TableId> path{evidence_.tables.id(read.table)};
-  if (read.table.starts_with("again_")) path.insert(path.begin(), evidence_.tables.id("copy_" + read.base));
   // A copy's rows have the keys of the base rows: they lie in the same lane.
-  client->wait(path, tokens, *lane, [this, read, &client](auto waited) mutable {
+  client->wait(path_to(read), tokens, *lane, [this, read, &client](auto waited) mutable {
     if (!waited.ok()) {
       ++counts_.failed_reads;
       return;
     }
     get(std::move(read), client);
   });
+}
+
+std::vector<TableId> Workload::path_to(const ClientRead& read) const {
+  std::vector<TableId> path{evidence_.tables.id(read.table)};
+  if (read.table.starts_with("again_")) path.insert(path.begin(), evidence_.tables.id("copy_" + read.base));
+  return path;
+}
+
+void Workload::await_tokens() {
+  for (const ViewSpec& view : evidence_.views) {
+    if (view.kind != ViewKind::Copy && view.kind != ViewKind::CopyAgain) continue;
+    ClientRead read;
+    read.table = view.name;
+    read.base = view.name.substr(view.name.size() - 1);
+    for (const auto& [lane, token] : newest_) {
+      LaneRuns tokens;
+      tokens.set({lane, ShardId{lane.value + 1}}, token);
+      ++tokens_awaited_;
+      (*clients_.front())->wait(path_to(read), tokens, lane, [this](auto waited) {
+        if (waited.ok()) --tokens_awaited_;
+      });
+    }
+  }
 }
 
 void Workload::get(ClientRead read, SimClient& client) {

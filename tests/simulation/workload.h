@@ -53,11 +53,16 @@ class Workload {
   // One operation, not waited for. `catalog` is the newest version that the tables are known to have.
   void act(CatalogVersion catalog);
   size_t in_flight() const { return in_flight_; }
+  // For each view that is read and each lane, waits until the newest write can be seen there.
+  void await_tokens();
+  size_t tokens_awaited() const { return tokens_awaited_; }
   const Counts& counts() const { return counts_; }
 
  private:
   void write(CatalogVersion catalog);
   void read();
+  // The views to wait for, one over the other, before the table can be read.
+  std::vector<TableId> path_to(const ClientRead& read) const;
   void get(ClientRead read, SimClient& client);
   void on_written(const ClientWrite& write, Result<WriteOutcome, ClientFailure> outcome);
   Row random_row(int64_t id);
@@ -71,6 +76,7 @@ class Workload {
   uint64_t next_number_ = 1;
   int64_t next_stamp_ = 1;
   size_t in_flight_ = 0;
+  size_t tokens_awaited_ = 0;
   Counts counts_;
 };
 

@@ -258,6 +258,46 @@ TEST_F(ViewsTest, AViewOverRowsThatAreThereIsFilledByPages) {
   churn(18, 60);
 }
 
+// A region may get both sides of a join before its own stream has begin(view): it is their only chance to
+// meet.
+TEST_F(ViewsTest, OnlyBaseRowsWaitForTheBeginOfAView) {
+  view("v as select o.id, c.name from orders o join customers c on o.customer = c.id");
+  const pb::TableDefinition& definition = *world_.find("v");
+  ASSERT_LT(definition.created(), definition.begun());
+  const TableId orders{world_.find("orders")->id()};
+  auto effects_at = [&](uint64_t version, const Change& change) {
+    EffectEntry entry;
+    StepCounters steps(ShardCount{16});
+    steps.begin_record();
+    EffectWriter writer(entry, ShardCount{16}, steps);
+    writer.enter_lane(ShardId{0}, 0);
+    EXPECT_TRUE(world_.programs().effects_of(change, {CatalogVersion{version}, TableId{0}}, writer));
+    return entry.effects().size();
+  };
+  world_.upsert("customers", {"2", "name", "city"});
+  world_.upsert("orders", {"1", "2", "1.00", "a", "NULL"});
+  auto [left, right] = std::pair(TableId{definition.id() + 1}, TableId{definition.id() + 2});
+  ASSERT_EQ(world_.store().definition(left).partner(), right.value);
+  const auto& [left_key, left_row] = *world_.store().rows(left).begin();
+  const auto& [right_key, right_row] = *world_.store().rows(right).begin();
+  std::string matches;
+  append_match(matches, {right_key, right_row});
+  Change side;
+  side.table = left;
+  side.key = left_key;
+  side.after = left_row;
+  side.has_matches = true;
+  side.matches = matches;
+  EXPECT_EQ(effects_at(definition.created(), side), 1u);
+  const auto& [base_key, base_row] = *world_.store().rows(orders).begin();
+  Change base;
+  base.table = orders;
+  base.key = base_key;
+  base.after = base_row;
+  EXPECT_EQ(effects_at(definition.created(), base), 0u);
+  EXPECT_EQ(effects_at(definition.begun(), base), 1u);
+}
+
 TEST_F(ViewsTest, AnExpressionThatFailsIsInTheErrorSetUntilItsRowIsGone) {
   view("v as select id, 10 / customer as share from orders");
   view("w as select kind, sum(10 / customer) as s from orders group by kind");

@@ -152,6 +152,61 @@ TEST_F(WalTest, AReportWithTheOffsetOfACopyAcknowledgesNothingTwice) {
   EXPECT_EQ(one->bodies(), std::vector<std::string>{"twice"});
 }
 
+// A log whose reports of appends come when the test says so, in any order.
+class HeldReports : public Log {
+ public:
+  explicit HeldReports(std::unique_ptr<Log> log) : log_(std::move(log)) {}
+  void append(std::string bytes, AppendDone done) override {
+    if (!holds) return log_->append(std::move(bytes), std::move(done));
+    log_->append(std::move(bytes), [this, done = std::move(done), at = reports.size()](auto outcome) {
+      reports[at] = [done, outcome] { done(outcome); };
+    });
+    reports.emplace_back();
+  }
+  void bounds(std::function<void(Result<Bounds, LogFailure>)> done) override {
+    log_->bounds(std::move(done));
+  }
+  std::unique_ptr<LogReader> read(Offset from) override { return log_->read(from); }
+  void trim(Offset begin, std::function<void(Result<void, LogFailure>)> done) override {
+    log_->trim(begin, std::move(done));
+  }
+
+  bool holds = false;
+  std::vector<std::function<void()>> reports;
+
+ private:
+  std::unique_ptr<Log> log_;
+};
+
+// The second of three appends is lost, and a copy of the first lies in its place: the third lies where it
+// expects to, and does not count.
+TEST_F(WalTest, NothingIsAcknowledgedBeforeWhatWasSentEarlier) {
+  auto log = std::make_unique<HeldReports>(this->log(*store_));
+  HeldReports& held = *log;
+  Replica one(kStream, std::move(log), world_);
+  one.wal->open(MapVersion{1}, 1);
+  world_.run();
+  held.holds = true;
+  logs_.set_faults({.duplicate = 1});
+  one.wal->append(RecordKind::Body, "first");
+  world_.run();
+  logs_.set_faults({.lost = 1});
+  one.wal->append(RecordKind::Body, "lost");
+  world_.run();
+  logs_.set_faults({});
+  one.wal->append(RecordKind::Body, "third");
+  world_.run();
+  ASSERT_EQ(logs_.entries(kStream).size(), 4u);
+  held.reports[2]();
+  EXPECT_TRUE(one.bodies().empty());
+  held.reports[0]();
+  EXPECT_EQ(one.bodies(), std::vector<std::string>{"first"});
+  held.reports[1]();
+  world_.run();
+  EXPECT_EQ(one.ends, std::vector{EndReason::OutcomeUnknown});
+  EXPECT_EQ(one.bodies(), std::vector<std::string>{"first"});
+}
+
 TEST_F(WalTest, AFenceThatWasWrittenTwiceOpensOnce) {
   logs_.set_faults({.duplicate = 1});
   auto one = replica();

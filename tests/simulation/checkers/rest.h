@@ -26,6 +26,29 @@ class P3ChangesEnd : public Checker {
   std::string unrest() override { return evidence_.unfinished(); }
 };
 
+// A merged region is one part in the end, and takes a batch for all its shards at once.
+class PartsUnite : public Checker {
+ public:
+  using Checker::Checker;
+  const char* property() const override { return "parts unite"; }
+  void on_message(const Address&, const Address&, const pb::Message& message) override {
+    const pb::RegionStatus& status = message.region_status();
+    if (message.has_region_status() && status.owner()) parts_[status.region()] = status.parts();
+  }
+  std::string unrest() override {
+    const pb::RegionMap map = evidence_.cluster.region_map();
+    for (const pb::RegionEntry& entry : map.regions()) {
+      if (entry.sealed() || parts_[entry.region()] <= 1) continue;
+      return "region " + std::to_string(entry.region()) + " is in " + std::to_string(parts_[entry.region()]) +
+             " parts";
+    }
+    return "";
+  }
+
+ private:
+  std::map<uint64_t, uint64_t> parts_;  // By region, as its owner told last.
+};
+
 // When writes stop, every view equals its query evaluated from scratch.
 class ViewsConverge : public Checker {
  public:
