@@ -47,8 +47,7 @@ class Client::Impl {
   }
   ~Impl() { transport_.set_handlers({}); }
 
-  WriteTracker& writes() { return writes_; }
-
+  void write(WriteBatch batch, CatalogVersion catalog, Atomicity atomicity, Done<WriteOutcome> done);
   void get(TableId table, std::vector<KeyOfTable> keys, Done<std::string> done);
   void scan(const ScanSpec& spec, ScanPosition from, Done<RowPage> done);
   void wait(std::vector<TableId> path, LaneRuns tokens, std::optional<ShardId> shard,
@@ -91,7 +90,8 @@ class Client::Impl {
   ClientOptions options_;
   RequestTable requests_;
   WriteTracker writes_;
-  // How far the logs of the shards' regions were read, by answers to waits. No read is answered from before.
+  // How far the logs of the shards' regions were read, by answers to writes and waits. No read is answered
+  // from before: the client sees its own writes, also where an owner that was replaced does not know it yet.
   LaneRuns seen_;
 };
 
@@ -120,6 +120,17 @@ void Client::Impl::ask_region(ShardId shard, Micros deadline,
   question.on_deadline = std::move(on_deadline);
   question.deadline = deadline;
   requests_.ask(std::move(question));
+}
+
+void Client::Impl::write(WriteBatch batch, CatalogVersion catalog, Atomicity atomicity,
+                         Done<WriteOutcome> done) {
+  auto on_outcome = [this, done = std::move(done)](Result<WriteOutcome, ClientFailure> outcome) {
+    if (outcome.ok()) {
+      for (const LaneRun& run : outcome->tokens.runs()) seen_.raise(run.lanes, run.position);
+    }
+    done(std::move(outcome));
+  };
+  writes_.write(std::move(batch), catalog, atomicity, std::move(on_outcome));
 }
 
 void Client::Impl::get(TableId table, std::vector<KeyOfTable> keys, Done<std::string> done) {
@@ -262,7 +273,7 @@ Client::Client(Scheduler& scheduler, Transport& transport, RegionDirectory& dire
 Client::~Client() = default;
 
 void Client::write(WriteBatch batch, CatalogVersion catalog, Atomicity atomicity, Done<WriteOutcome> done) {
-  impl_->writes().write(std::move(batch), catalog, atomicity, std::move(done));
+  impl_->write(std::move(batch), catalog, atomicity, std::move(done));
 }
 void Client::get(TableId table, std::vector<KeyOfTable> keys, Done<std::string> rows) {
   impl_->get(table, std::move(keys), std::move(rows));

@@ -95,6 +95,9 @@ struct NaiveRegions {
         rows[{operation.hash, std::string(operation.key)}].push_back(std::string(operation.row));
       }
       answer.mutable_written()->add_rows_affected(1);
+      pb::LaneRun& token = *answer.mutable_written()->add_tokens();
+      *token.mutable_lanes() = to_pb(ShardRange{ShardId{shard}, ShardId{shard + 1}});
+      *token.mutable_position() = to_pb(ends[request.region()]);
     }
     if (expire_after_write) sessions.clear();
   }
@@ -419,6 +422,18 @@ TEST_F(ClientTest, ReadsNameHowFarTheirRegionWasSeenByWaits) {
   EXPECT_EQ(read_all(), (std::vector<Position>{low, high, high}));
   set_regions({{0, 16}});  // Merged: it must have read past both.
   EXPECT_EQ(read_all(), (std::vector<Position>{low, low}));
+}
+
+TEST_F(ClientTest, ReadsNameHowFarTheirRegionWasSeenByTheClientsOwnWrites) {
+  const Position written{Generation{1}, Offset{7}, 0};
+  regions.ends = {{1, written}};
+  WriteBatch batch;
+  add_put(batch, 1, "a", "1");
+  ASSERT_TRUE(write(std::move(batch)).ok());
+  bool read = false;
+  client->get(TableId{1}, {{hash_in(9), "b"}, {hash_in(2), "c"}}, [&](const auto&) { read = true; });
+  ASSERT_TRUE(world.run_while_not([&] { return read; }));
+  EXPECT_EQ(regions.seen, (std::vector<Position>{written, {}}));
 }
 
 TEST_F(ClientTest, ALateAnswerToAWaitCountsForTheShardsOfTheRegionThatGaveIt) {
