@@ -16,7 +16,7 @@ namespace {
 
 constexpr Knob kKnobs[] = {
     KNOB(operations, 20),
-    KNOB(steps, 180'000),
+    KNOB(steps, 120'000),
     KNOB(buggify, 0),
     KNOB(crash, 0),
     KNOB(pause, 0),
@@ -125,11 +125,11 @@ class Draw {
 };
 
 void draw_cluster(Draw& draw, Scenario& s) {
-  s.nodes = draw.one_of({2, 3, 3, 3, 4, 5});
-  s.view_managers = draw.one_of({1, 2, 2, 3, 4});
-  s.standbys = draw.one_of({0, 0, 1, 2});
+  s.nodes = draw.one_of({2, 2, 3, 3, 3, 4});
+  s.view_managers = draw.one_of({1, 2, 2, 2, 3});
+  s.standbys = draw.one_of({0, 0, 0, 1});
   s.shards = draw.one_of({8, 16, 16, 32, 64});
-  s.regions = draw.one_of({1, 2, 3, 4, 6});
+  s.regions = draw.one_of({1, 2, 2, 3, 4});
   s.replicas = std::min(s.nodes, draw.one_of({1, 2, 2, 2, 3}));
   s.embedded = draw.chance(0.08) ? 1 : 0;
 }
@@ -148,8 +148,8 @@ void draw_work(Draw& draw, Scenario& s) {
   s.deletes = draw.one_of({0.05, 0.2, 0.4});
   s.reads = draw.one_of({0.2, 0.4, 0.6});
   s.tokens = draw.one_of({0, 0.3, 0.6});
-  s.views = draw.upto(2, 6);
-  s.views_later = draw.upto(0, 3);
+  s.views = draw.upto(1, 4);
+  s.views_later = draw.upto(0, 2);
   s.drops = draw.one_of({0, 0.3, 0.6});
   s.region_changes = draw.upto(3, 10);
   s.view_manager_changes = draw.upto(2, 8);
