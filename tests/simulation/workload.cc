@@ -68,10 +68,13 @@ void Workload::write(CatalogVersion catalog) {
   listener_.on_begun(write);
   SimClient& client = *clients_[random_.below(clients_.size())];
   client->write(std::move(batch), catalog, Atomicity::PerRegion,
-                [this, write](Result<WriteOutcome, ClientFailure> outcome) { on_written(write, outcome); });
+                [this, write, &client](Result<WriteOutcome, ClientFailure> outcome) {
+                  on_written(write, client, outcome);
+                });
 }
 
-void Workload::on_written(const ClientWrite& write, Result<WriteOutcome, ClientFailure> outcome) {
+void Workload::on_written(const ClientWrite& write, SimClient& client,
+                          const Result<WriteOutcome, ClientFailure>& outcome) {
   --in_flight_;
   Heard heard = Heard::Acknowledged;
   if (!outcome.ok()) {
@@ -85,6 +88,7 @@ void Workload::on_written(const ClientWrite& write, Result<WriteOutcome, ClientF
     for (const RowWrite& row : write.rows) {
       const ShardId lane = evidence_.cluster.options().shards.shard_of(row.hash);
       newest_[lane] = std::max(newest_[lane], outcome->tokens.at(lane));
+      client.newest[lane] = std::max(client.newest[lane], outcome->tokens.at(lane));
     }
   }
   evidence_.trace.say("client: write", write.number,
@@ -115,7 +119,11 @@ void Workload::read() {
   }
   read.lane = *lane;
   SimClient& client = *clients_[random_.below(clients_.size())];
-  if (read.table == read.base || !random_.chance(evidence_.scenario.tokens) || !newest_.contains(*lane))
+  if (read.table == read.base) {  // It sees its own writes without a word.
+    if (const auto own = client.newest.find(*lane); own != client.newest.end()) read.after = own->second;
+    return get(std::move(read), client);
+  }
+  if (!random_.chance(evidence_.scenario.tokens) || !newest_.contains(*lane))
     return get(std::move(read), client);
   ++counts_.token_reads;
   read.after = newest_.at(*lane);

@@ -22,6 +22,8 @@ class SimClient {
   Client& operator*() { return *client_; }
   Client* operator->() { return client_.get(); }
 
+  std::map<ShardId, Position> newest;  // The highest token of its own writes, per lane.
+
  private:
   ProcessScheduler loop_;
   SimSession coordination_;
@@ -64,7 +66,8 @@ class Workload {
   // The views to wait for, one over the other, before the table can be read.
   std::vector<TableId> path_to(const ClientRead& read) const;
   void get(ClientRead read, SimClient& client);
-  void on_written(const ClientWrite& write, Result<WriteOutcome, ClientFailure> outcome);
+  void on_written(const ClientWrite& write, SimClient& client,
+                  const Result<WriteOutcome, ClientFailure>& outcome);
   Row random_row(int64_t id);
   int64_t random_key() { return random_.between(0, static_cast<int64_t>(evidence_.scenario.keys) - 1); }
 

@@ -17,7 +17,7 @@ class ReaderSeesPrefix : public Checker {
 class ReadYourWrites : public Checker {
  public:
   using Checker::Checker;
-  const char* property() const override { return "read your writes with tokens"; }
+  const char* property() const override { return "read your writes"; }
   void on_read(const ClientRead& read) override;
 };
 
