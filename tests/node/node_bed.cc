@@ -38,15 +38,17 @@ void PlainViewManager::on_message(const Address& from, const pb::Message& messag
 void PlainViewManager::on_open(const Address& from, const pb::QueueOpen& open) {
   ++opens_;
   QueueName name{open.region(), open.incarnation(), open.epoch()};
-  Queue& queue = queues_[name];
-  queue.generation = Generation{open.generation()};
-  queue.lanes.clear();
-  for (const pb::LaneRun& run : open.lanes()) {
-    ShardRange lanes = from_pb(run.lanes());
-    queue.lanes.push_back(lanes);
-    for (ShardId lane = lanes.begin; lane < lanes.end; ++lane.value) {
-      newest_[lane] = name;
-      EXPECT_LE(from_pb(run.position()), std::max(next_[lane], from_pb(run.position())));
+  const auto [known, is_new] = queues_.try_emplace(name);
+  if (is_new) {  // Else it is repeated, and some of its lanes may be another's by now.
+    Queue& queue = known->second;
+    queue.generation = Generation{open.generation()};
+    for (const pb::LaneRun& run : open.lanes()) {
+      ShardRange lanes = from_pb(run.lanes());
+      queue.lanes.push_back(lanes);
+      for (ShardId lane = lanes.begin; lane < lanes.end; ++lane.value) {
+        newest_[lane] = name;
+        EXPECT_LE(from_pb(run.position()), std::max(next_[lane], from_pb(run.position())));
+      }
     }
   }
   auto reply = std::make_shared<pb::Message>();

@@ -159,10 +159,16 @@ class World {
       EXPECT_EQ(text.find("can not be used"), std::string::npos) << text;
   }
 
-  // The same log gives the same state, at the owner and at the standby. Late appends may still come.
+  // The same log gives the same state, at the owner and at the standby. An owner learns by its next append
+  // only that a late one has ended its incarnation: all have come, then it appends.
   void expect_replicas_agree() {
+    bed_.scheduler.run_until(Micros{bed_.scheduler.now().value + 2 * MemoryLogFaults().late_delay_max.value});
+    for (int key = 0; key < 80; ++key) bed_.write("key" + std::to_string(key), std::to_string(number_++));
+    ASSERT_TRUE(bed_.run_until([&] { return bed_.unanswered() == 0; })) << bed_.describe();
     for (uint64_t region : live()) {
-      ASSERT_TRUE(bed_.run_until([&] { return replicas_agree(RegionId{region}); })) << "region " << region;
+      ASSERT_TRUE(bed_.run_until([&] { return replicas_agree(RegionId{region}); }))
+          << "region " << region << "\n"
+          << bed_.describe();
     }
   }
   bool replicas_agree(RegionId region) {
