@@ -41,13 +41,14 @@ class Client::Impl {
         options_(options),
         requests_(scheduler, transport, directory, random,
                   {options.reply_timeout, options.retry_delay_min, options.retry_delay_max}),
-        writes_(scheduler, requests_, directory, random, options_) {
+        writes_(scheduler, requests_, directory, random, options_, seen_) {
     transport.set_handlers({[this](const Address&, MessagePtr message) { requests_.on_message(*message); },
                             [this](const Address& peer) { requests_.on_disconnect(peer); }});
   }
   ~Impl() { transport_.set_handlers({}); }
 
-  void write(WriteBatch batch, CatalogVersion catalog, Atomicity atomicity, Done<WriteOutcome> done);
+  WriteTracker& writes() { return writes_; }
+
   void get(TableId table, std::vector<KeyOfTable> keys, Done<std::string> done);
   void scan(const ScanSpec& spec, ScanPosition from, Done<RowPage> done);
   void wait(std::vector<TableId> path, LaneRuns tokens, std::optional<ShardId> shard,
@@ -89,10 +90,10 @@ class Client::Impl {
   RegionDirectory& directory_;
   ClientOptions options_;
   RequestTable requests_;
-  WriteTracker writes_;
   // How far the logs of the shards' regions were read, by answers to writes and waits. No read is answered
   // from before: the client sees its own writes, also where an owner that was replaced does not know it yet.
   LaneRuns seen_;
+  WriteTracker writes_;
 };
 
 void Client::Impl::ask_region(ShardId shard, Micros deadline,
@@ -120,17 +121,6 @@ void Client::Impl::ask_region(ShardId shard, Micros deadline,
   question.on_deadline = std::move(on_deadline);
   question.deadline = deadline;
   requests_.ask(std::move(question));
-}
-
-void Client::Impl::write(WriteBatch batch, CatalogVersion catalog, Atomicity atomicity,
-                         Done<WriteOutcome> done) {
-  auto on_outcome = [this, done = std::move(done)](Result<WriteOutcome, ClientFailure> outcome) {
-    if (outcome.ok()) {
-      for (const LaneRun& run : outcome->tokens.runs()) seen_.raise(run.lanes, run.position);
-    }
-    done(std::move(outcome));
-  };
-  writes_.write(std::move(batch), catalog, atomicity, std::move(on_outcome));
 }
 
 void Client::Impl::get(TableId table, std::vector<KeyOfTable> keys, Done<std::string> done) {
@@ -273,7 +263,7 @@ Client::Client(Scheduler& scheduler, Transport& transport, RegionDirectory& dire
 Client::~Client() = default;
 
 void Client::write(WriteBatch batch, CatalogVersion catalog, Atomicity atomicity, Done<WriteOutcome> done) {
-  impl_->write(std::move(batch), catalog, atomicity, std::move(done));
+  impl_->writes().write(std::move(batch), catalog, atomicity, std::move(done));
 }
 void Client::get(TableId table, std::vector<KeyOfTable> keys, Done<std::string> rows) {
   impl_->get(table, std::move(keys), std::move(rows));

@@ -32,8 +32,13 @@ void SessionTable::forget(SessionKey session) {
 }
 
 WriteTracker::WriteTracker(Scheduler& scheduler, RequestTable& requests, RegionDirectory& directory,
-                           Random& random, const ClientOptions& options)
-    : scheduler_(scheduler), requests_(requests), directory_(directory), random_(random), options_(options) {}
+                           Random& random, const ClientOptions& options, LaneRuns& seen)
+    : scheduler_(scheduler),
+      requests_(requests),
+      directory_(directory),
+      random_(random),
+      options_(options),
+      seen_(seen) {}
 
 ShardId WriteTracker::shard_of(const Write& write, size_t index) const {
   return options_.shards.shard_of(write.batch.operations_[index].hash);
@@ -208,6 +213,9 @@ void WriteTracker::on_answer(uint64_t number, const Indexes& indexes, const pb::
   if (tokens.ok()) {
     for (const LaneRun& run : *tokens) write.tokens.raise(run.lanes, run.position);
   }
+  const ShardRange region = from_pb(reply.reached().lanes());
+  if (!region.empty() && options_.shards.all().contains(region))
+    seen_.raise(region, from_pb(reply.reached().position()));
   end(number, indexes, std::nullopt);
 }
 

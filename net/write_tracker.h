@@ -37,8 +37,9 @@ class SessionTable {
 
 class WriteTracker {
  public:
+  // `seen` is raised to where in the regions' logs the writes are, as their answers tell.
   WriteTracker(Scheduler& scheduler, RequestTable& requests, RegionDirectory& directory, Random& random,
-               const ClientOptions& options);
+               const ClientOptions& options, LaneRuns& seen);
 
   void write(WriteBatch batch, CatalogVersion catalog, Atomicity atomicity, Client::Done<WriteOutcome> done);
 
@@ -88,6 +89,7 @@ class WriteTracker {
   RegionDirectory& directory_;
   Random& random_;
   const ClientOptions& options_;
+  LaneRuns& seen_;
   SessionTable sessions_;
   std::set<RegionId> opening_;
   std::map<uint64_t, Write> writes_;  // By number: the first is the lowest unanswered.

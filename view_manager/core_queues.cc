@@ -89,6 +89,9 @@ void ViewManagerCore::on(const Address& from, const pb::QueueOpen& open) {
       return reopen(*known);
     }
     if (known->granted > 0) replies_.push_back(credit_message(*known));
+    // So may be what was said of entries that are not worth a record, and is not repeated.
+    known->report_hint = true;
+    known->report_at = std::min(known->report_at, now_);
     return;
   }
   if (open.sequence() > 0) {  // What came through it is forgotten here.

@@ -124,7 +124,9 @@ void StreamFeed::repeat_opens() {
   for (auto& [slot, queue] : queues_) {
     if (scheduler_.now().value - queue.looked_after.value < options_.open_repeat.value) continue;
     queue.looked_after = scheduler_.now();
-    if (queue.credit == 0 || queue.heard < queue.sequence || !has_done_all(queue)) send_open(queue);
+    const bool lacks_credit = queue.cursor < end_ && queue.cost_sent >= queue.credit;
+    if (queue.credit == 0 || lacks_credit || queue.heard < queue.sequence || !has_done_all(queue))
+      send_open(queue);
   }
 }
 

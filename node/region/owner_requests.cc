@@ -192,6 +192,8 @@ pb::Message RegionOwner::write_reply() {
   }
   std::sort(shards_.begin(), shards_.end());
   add_tokens(*reply.mutable_tokens());
+  *reply.mutable_reached()->mutable_lanes() = to_pb(identity().shards);
+  *reply.mutable_reached()->mutable_position() = to_pb(last_change());
   return out;
 }
 

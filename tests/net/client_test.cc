@@ -95,10 +95,10 @@ struct NaiveRegions {
         rows[{operation.hash, std::string(operation.key)}].push_back(std::string(operation.row));
       }
       answer.mutable_written()->add_rows_affected(1);
-      pb::LaneRun& token = *answer.mutable_written()->add_tokens();
-      *token.mutable_lanes() = to_pb(ShardRange{ShardId{shard}, ShardId{shard + 1}});
-      *token.mutable_position() = to_pb(ends[request.region()]);
     }
+    pb::LaneRun& reached = *answer.mutable_written()->mutable_reached();
+    *reached.mutable_lanes() = to_pb(directory->places[request.region() - 1].shards);
+    *reached.mutable_position() = to_pb(ends[request.region()]);
     if (expire_after_write) sessions.clear();
   }
 
