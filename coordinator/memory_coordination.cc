@@ -65,9 +65,10 @@ struct CoordinationTree::Client : std::enable_shared_from_this<Client> {
   void send(uint64_t request, Work work) {
     if (random.chance(tree.faults_.lose_request)) return break_connection();
     bool lose_reply = random.chance(tree.faults_.lose_reply);
-    delayed(outgoing, [this, request, work = std::move(work), lose_reply] {
-      tree.scheduler_.post([self = shared_from_this(), request, work, lose_reply, session = session] {
-        self->arrive(request, work, lose_reply, session);
+    // Of the session that it was sent in: one that begins while it is on its way has nothing to do with it.
+    delayed(outgoing, [this, request, work = std::move(work), lose_reply, by = session] {
+      tree.scheduler_.post([self = shared_from_this(), request, work, lose_reply, by] {
+        self->arrive(request, work, lose_reply, by);
       });
     });
   }

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "base/probe.h"
 #include "node/region/key_range.h"
 #include "node/region/owner.h"
 #include "node/region/region.h"
@@ -71,7 +70,6 @@ ScanRange range_of(const pb::ScanRequest& request, HashSpan region) {
 bool Region::can_read(const Asker& asker, const pb::Position& seen, RegionCommands& out) {
   if (serving(asker, out) == nullptr) return false;
   if (from_pb(seen) <= durable_.end()) return true;
-  TM_PROBE("region: a reader has seen more of it");
   send(out, asker, not_owner(durable_.identity().region, inputs_.facts));
   return false;
 }

@@ -179,6 +179,25 @@ TEST(MemoryCoordination, AnAnswerForTheSessionBeforeDoesNotEndTheNewOne) {
   EXPECT_TRUE(bed.get(a, "/x").ok());
 }
 
+TEST(MemoryCoordination, WhatWasSentInASessionThatIsOverIsNotDoneInTheNextOne) {
+  VirtualScheduler world;
+  CoordinationTree tree(world, {.delay_max = Micros{100'000}});
+  ProcessScheduler loop(world);
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    MemoryCoordination session(tree, loop, Random(seed));
+    session.on_session([&](SessionState state) {
+      if (state == SessionState::Expired) session.new_session();
+    });
+    world.run_until({world.now().value + 1'000'000});
+    session.create("/late", "", EntryMode::Ephemeral, [](auto) {});
+    tree.expire(session.session());
+    world.run_until({world.now().value + 1'000'000});
+    EXPECT_FALSE(tree.entries().exists("/late").value()) << seed;
+    session.abandon();
+    world.run_until({world.now().value + 100'000'000});
+  }
+}
+
 TEST(MemoryCoordination, TheSessionOfADeadProcessEndsByItsTimeout) {
   MemoryBed bed({.session_timeout = Micros{1'000'000}});
   MemoryCoordination& a = bed.open();

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Knob kKnobs[] = {
     KNOB(operations, 20),
-    KNOB(steps, 120'000),
+    KNOB(steps, 150'000),
     KNOB(buggify, 0),
     KNOB(crash, 0),
     KNOB(pause, 0),

@@ -29,7 +29,7 @@ struct Scenario {
 
   // ---- what clients do
   double operations = 2000;
-  double steps = 120'000;  // After so many tasks of all processes no operation is begun any more.
+  double steps = 150'000;  // After so many tasks of all processes no operation is begun any more.
   double clients = 2;
   double in_flight_max = 30;  // Clients with more unanswered writes begin nothing.
   double keys = 40;
