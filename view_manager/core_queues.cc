@@ -89,7 +89,7 @@ void ViewManagerCore::on(const Address& from, const pb::QueueOpen& open) {
       return reopen(*known);
     }
     if (known->granted > 0) replies_.push_back(credit_message(*known));
-    // So may be what was said of entries that are not worth a record, and is not repeated.
+    // A report of entries that are not worth a record is sent once, and may be lost, too.
     known->report_hint = true;
     known->report_at = std::min(known->report_at, now_);
     return;
