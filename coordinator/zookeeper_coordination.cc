@@ -29,9 +29,10 @@ CoordinationError error_of(int code) {
   }
 }
 
-// What a completion is given: run once on a thread of the client, deleted there.
-struct Completion {
+// A call under way. Run once: on a thread of the client, or by close() if the client has forgotten it.
+struct Call {
   std::function<void(int code, const void* payload)> run;
+  std::shared_ptr<Call> self;  // Held for the client, which knows the address alone, until it is run.
 };
 
 struct DataPayload {
@@ -39,24 +40,24 @@ struct DataPayload {
   const Stat* stat;
 };
 
-void complete(const void* completion, int code, const void* payload) {
-  auto* owned = static_cast<const Completion*>(completion);
-  owned->run(code, payload);
-  delete owned;
+void complete(const void* call, int code, const void* payload) {
+  // Given to the client as a Call*, which hands it back as a pointer to const.
+  std::shared_ptr<Call> held = std::move(static_cast<Call*>(const_cast<void*>(call))->self);
+  held->run(code, payload);
 }
 
-void on_data(int code, const char* value, int length, const Stat* stat, const void* completion) {
+void on_data(int code, const char* value, int length, const Stat* stat, const void* call) {
   DataPayload payload{value && length > 0 ? std::string_view(value, static_cast<size_t>(length)) : "", stat};
-  complete(completion, code, &payload);
+  complete(call, code, &payload);
 }
-void on_stat(int code, const Stat* stat, const void* completion) {
-  complete(completion, code, stat);
+void on_stat(int code, const Stat* stat, const void* call) {
+  complete(call, code, stat);
 }
-void on_strings(int code, const String_vector* strings, const void* completion) {
-  complete(completion, code, strings);
+void on_strings(int code, const String_vector* strings, const void* call) {
+  complete(call, code, strings);
 }
-void on_nothing(int code, const void* completion) {
-  complete(completion, code, nullptr);
+void on_nothing(int code, const void* call) {
+  complete(call, code, nullptr);
 }
 void on_string(int, const char*, const void*) {}
 
@@ -95,6 +96,9 @@ class ZooKeeperCoordination::Impl : public std::enable_shared_from_this<Impl> {
     if (handle_ != nullptr) zookeeper_close(handle_);
     handle_ = nullptr;
     context_.reset();
+    // The client's threads are gone. Calls that came to their end while they were stopping are forgotten.
+    for (const auto& [number, call] : calls_)
+      if (call->self != nullptr) complete(call.get(), ZCLOSING, nullptr);
   }
 
   void new_session() {
@@ -114,24 +118,27 @@ class ZooKeeperCoordination::Impl : public std::enable_shared_from_this<Impl> {
     return path == "/" ? options_.root : options_.root + path;
   }
 
-  // Starts a call by `start(handle, completion)`, which gives an error code if it can not.
+  // Starts a call by `start(handle, call)`, which gives an error code if it can not.
   template <typename T, typename Start, typename Parse>
   void call(Start start, Parse parse, Done<T> done) {
-    auto finish = [weak = weak_from_this(), done = std::move(done)](Result<T, CoordinationError> result) {
-      if (weak.lock()) done(std::move(result));
+    uint64_t number = next_call_++;
+    auto finish = [weak = weak_from_this(), number,
+                   done = std::move(done)](Result<T, CoordinationError> result) {
+      auto self = weak.lock();
+      if (!self) return;
+      self->calls_.erase(number);
+      done(std::move(result));
     };
-    auto completion = std::make_unique<Completion>();
-    completion->run = [&scheduler = scheduler_, parse, finish](int code, const void* payload) {
+    auto call = std::make_shared<Call>();
+    call->run = [&scheduler = scheduler_, parse, finish](int code, const void* payload) {
       Result<T, CoordinationError> result =
           code == ZOK ? Result<T, CoordinationError>(parse(payload)) : error_of(code);
       scheduler.post([finish, result = std::move(result)] { finish(result); });
     };
-    int code = handle_ == nullptr ? ZINVALIDSTATE : start(handle_, completion.get());
-    if (code == ZOK) {
-      completion.release();  // Deleted by complete().
-    } else {
-      scheduler_.post([finish, error = error_of(code)] { finish(error); });
-    }
+    call->self = call;
+    calls_[number] = call;
+    int code = handle_ == nullptr ? ZINVALIDSTATE : start(handle_, call.get());
+    if (code != ZOK) complete(call.get(), code, nullptr);
   }
 
   // The number stands for the watch in the client's threads.
@@ -221,12 +228,14 @@ class ZooKeeperCoordination::Impl : public std::enable_shared_from_this<Impl> {
   std::vector<std::function<void(SessionState)>> listeners_;
   std::map<uint64_t, Watch> watches_;
   uint64_t next_watch_ = 1;
+  std::map<uint64_t, std::shared_ptr<Call>> calls_;
+  uint64_t next_call_ = 1;
 };
 
 namespace {
 
-// The buffers of a multi, which the client reads and writes until its completion.
-struct MultiCall {
+// What a multi is made of, which the client reads and writes until its completion.
+struct MultiBuffers {
   std::vector<CoordinationOp> ops;
   std::vector<std::string> paths;
   std::vector<std::string> created;  // Buffers for the names of created entries.
@@ -290,10 +299,10 @@ ZooKeeperCoordination::~ZooKeeperCoordination() {
 
 void ZooKeeperCoordination::get(const std::string& path, Watch watch, Done<Entry> done) {
   uint64_t number = impl_->keep(std::move(watch));
-  auto start = [&](zhandle_t* handle, Completion* completion) -> int {
+  auto start = [&](zhandle_t* handle, Call* call) -> int {
     if (!is_valid_entry_path(path)) return ZBADARGUMENTS;
     return zoo_awget(handle, impl_->path_of(path).c_str(), Impl::watcher_for(number),
-                     Impl::context_of(number), &on_data, completion);
+                     Impl::context_of(number), &on_data, call);
   };
   struct Got {
     Entry entry;
@@ -316,10 +325,10 @@ void ZooKeeperCoordination::get(const std::string& path, Watch watch, Done<Entry
 void ZooKeeperCoordination::children(const std::string& path, Watch watch,
                                      Done<std::vector<std::string>> done) {
   uint64_t number = impl_->keep(std::move(watch));
-  auto start = [&](zhandle_t* handle, Completion* completion) -> int {
+  auto start = [&](zhandle_t* handle, Call* call) -> int {
     if (!is_valid_entry_path(path)) return ZBADARGUMENTS;
     return zoo_awget_children(handle, impl_->path_of(path).c_str(), Impl::watcher_for(number),
-                              Impl::context_of(number), &on_strings, completion);
+                              Impl::context_of(number), &on_strings, call);
   };
   auto parse = [](const void* payload) {
     const auto& got = *static_cast<const String_vector*>(payload);
@@ -336,10 +345,10 @@ void ZooKeeperCoordination::children(const std::string& path, Watch watch,
 
 void ZooKeeperCoordination::exists(const std::string& path, Watch watch, Done<bool> done) {
   uint64_t number = impl_->keep(std::move(watch));
-  auto start = [&](zhandle_t* handle, Completion* completion) -> int {
+  auto start = [&](zhandle_t* handle, Call* call) -> int {
     if (!is_valid_entry_path(path)) return ZBADARGUMENTS;
     return zoo_awexists(handle, impl_->path_of(path).c_str(), Impl::watcher_for(number),
-                        Impl::context_of(number), &on_stat, completion);
+                        Impl::context_of(number), &on_stat, call);
   };
   auto parse = [](const void*) { return true; };
   impl_->call<bool>(start, parse, [impl = impl_.get(), number, done = std::move(done)](auto result) {
@@ -363,20 +372,20 @@ void ZooKeeperCoordination::create(const std::string& path, const std::string& d
 }
 
 void ZooKeeperCoordination::multi(std::vector<CoordinationOp> ops, Done<std::vector<std::string>> done) {
-  auto call = std::make_shared<MultiCall>();
+  auto buffers = std::make_shared<MultiBuffers>();
   bool acceptable = is_acceptable(ops);
-  for (const CoordinationOp& op : ops) call->paths.push_back(impl_->path_of(op.path));
-  call->ops = std::move(ops);
-  call->prepare(impl_->acl());
-  auto start = [&](zhandle_t* handle, Completion* completion) -> int {
+  for (const CoordinationOp& op : ops) buffers->paths.push_back(impl_->path_of(op.path));
+  buffers->ops = std::move(ops);
+  buffers->prepare(impl_->acl());
+  auto start = [&](zhandle_t* handle, Call* call) -> int {
     if (!acceptable) return ZBADARGUMENTS;
     // On a handle that is of no use any more, zoo_amulti() frees paths that are ours if there are several.
     if (is_unrecoverable(handle) != ZOK) return ZINVALIDSTATE;
-    return zoo_amulti(handle, static_cast<int>(call->ops.size()), call->raw.data(), call->results.data(),
-                      &on_nothing, completion);
+    return zoo_amulti(handle, static_cast<int>(buffers->ops.size()), buffers->raw.data(),
+                      buffers->results.data(), &on_nothing, call);
   };
   size_t root_size = impl_->path_of("/") == "/" ? 0 : impl_->path_of("/").size();
-  auto parse = [call, root_size](const void*) { return call->names(root_size); };
+  auto parse = [buffers, root_size](const void*) { return buffers->names(root_size); };
   impl_->call<std::vector<std::string>>(start, parse, std::move(done));
 }
 

@@ -2,6 +2,9 @@
 
 #include <zookeeper/zookeeper.h>
 
+#include <algorithm>
+#include <array>
+#include <asio.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -125,6 +128,74 @@ TEST(ZooKeeperCoordination, EntriesMadeWithADigestAreClosedToOthers) {
   EXPECT_EQ(owner.get(a, "/x")->data, "ours");
   EXPECT_EQ(stranger.get(b, "/x").error(), CoordinationError::Refused);
   EXPECT_EQ(stranger.multi(b, {set_op("/x", "theirs")}).error(), CoordinationError::Refused);
+}
+
+// Opens sessions and hangs up at the first request; it knows no session that comes back. A real server can
+// not be made to forget hundreds of sessions a second.
+class ForgetfulServer {
+ public:
+  ForgetfulServer() : thread_([this] { serve(); }) {}
+  ~ForgetfulServer() {
+    stopping_ = true;
+    asio::io_context context;
+    asio::ip::tcp::socket(context).connect(acceptor_.local_endpoint());
+    thread_.join();
+  }
+  std::string connect_string() const {
+    return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
+  }
+
+ private:
+  void serve() {
+    while (!stopping_) {
+      asio::ip::tcp::socket socket = acceptor_.accept();
+      asio::error_code error;
+      std::array<uint8_t, 4 + 44> opening{};  // Length, version, zxid, timeout, session, password, ...
+      asio::read(socket, asio::buffer(opening), asio::transfer_at_least(opening.size()), error);
+      bool is_new = std::all_of(opening.begin() + 20, opening.begin() + 28, [](uint8_t b) { return b == 0; });
+      std::array<uint8_t, 4 + 37> answer{};  // Length, version, timeout, session, password, read-only.
+      answer[3] = 37;
+      answer[10] = 4'000 >> 8;
+      answer[19] = is_new ? 1 : 0;
+      answer[23] = 16;
+      asio::write(socket, asio::buffer(answer), error);
+      std::array<uint8_t, 1> request{};
+      asio::read(socket, asio::buffer(request), error);
+    }
+  }
+
+  std::atomic<bool> stopping_ = false;
+  asio::io_context context_;
+  asio::ip::tcp::acceptor acceptor_{context_, {asio::ip::address_v4::loopback(), 0}};
+  std::thread thread_;
+};
+
+// A client that is closed forgets the calls whose end comes while its threads stop. Whoever waits for one of
+// them would wait for good.
+TEST(ZooKeeperCoordination, EveryCallIsAnsweredThoughItsSessionIsReplaced) {
+  ForgetfulServer server;
+  AsioLoop loop("test");
+  std::unique_ptr<ZooKeeperCoordination> session;
+  int asked = 0;
+  int answered = 0;
+  int replaced = 0;
+  loop.run([&] {
+    session = std::make_unique<ZooKeeperCoordination>(
+        loop, ZooKeeperOptions{server.connect_string(), "", "", Micros{4'000'000}});
+    session->on_session([&](SessionState state) {
+      if (state == SessionState::Expired && ++replaced < 300) session->new_session();
+      for (int i = 0; i < 20; ++i, ++asked) session->get("/x", nullptr, [&](auto) { ++answered; });
+    });
+  });
+  auto holds = [&](auto condition) {
+    bool now = false;
+    loop.run([&] { now = condition(); });
+    return now;
+  };
+  servers::wait_until("sessions are replaced", [&] { return holds([&] { return replaced == 300; }); });
+  servers::wait_until("every call is answered", [&] { return holds([&] { return answered == asked; }); });
+  loop.run([&] { session.reset(); });
+  loop.stop();
 }
 
 // Writes go on through the death of any one server; an unknown outcome is settled by reading.
