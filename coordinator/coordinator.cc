@@ -4,11 +4,6 @@
 #include "base/buggify.h"
 
 namespace tidemark {
-namespace {
-
-constexpr Micros kTellAgain{2'000'000};
-
-}  // namespace
 
 Coordinator::Coordinator(CoordinatorSettings settings, uint64_t entropy) : settings_(std::move(settings)) {
   observed_.entropy = entropy;
@@ -20,7 +15,6 @@ void Coordinator::step(const CoordinatorNews& news, const CoordinatorClock& cloc
   observed_.wall_micros = clock.wall_micros;
   std::visit([&](const auto& one) { on(one, out); }, news);
   if (elected_ && facts_ && !writing_) decide(out);
-  if (out.tell_to_look_again) told_at_ = observed_.now;
 }
 
 void Coordinator::on(const news::Elected&, CoordinatorCommands& out) {
@@ -62,12 +56,6 @@ void Coordinator::on(const news::StatusesReported& news, CoordinatorCommands&) {
   if (!elected_) return;
   for (const pb::RegionStatus& status : news.statuses)
     observed_.statuses[status.region()][status.node()] = status;
-}
-
-// Who has missed the news, and the message that there are some, would hold up what is under way for good.
-void Coordinator::on(const news::TimePassed&, CoordinatorCommands& out) {
-  const bool waits = elected_ && facts_ && facts_->operations.running_size() > 0;
-  if (waits && observed_.now.value - told_at_.value >= kTellAgain.value) out.tell_to_look_again = true;
 }
 
 void Coordinator::on(const news::Written& news, CoordinatorCommands& out) {

@@ -76,7 +76,7 @@ class Coordinator {
   void on(const news::NodesAlive& news, CoordinatorCommands& out);
   void on(const news::ViewManagersAlive& news, CoordinatorCommands& out);
   void on(const news::StatusesReported& news, CoordinatorCommands& out);
-  void on(const news::TimePassed&, CoordinatorCommands& out);
+  void on(const news::TimePassed&, CoordinatorCommands&) {}
   void on(const news::Written& news, CoordinatorCommands& out);
   void on(const news::WriteFailed&, CoordinatorCommands& out);
   void decide(CoordinatorCommands& out);
@@ -89,7 +89,6 @@ class Coordinator {
   bool nodes_known_ = false;  // Nobody counts as dead before those who are alive have been seen.
   bool view_managers_known_ = false;
   std::optional<ClusterFacts> facts_;
-  Micros told_at_;  // When everyone was last told to look again.
   Observed observed_;
 };
 

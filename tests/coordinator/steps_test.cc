@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "coordinator/coordinator.h"
 #include "coordinator/step_list.h"
 
 namespace tidemark {
@@ -442,24 +441,6 @@ TEST(RingPlanner, AStrategyThatCanNotDoTheChangeGivesWay) {
   auto without = plan_ring("jump", {64}, ring, {{"b", 1}, {"c", 1}});
   ASSERT_TRUE(without.ok());
   EXPECT_EQ(shards_of(*without, "a"), 0u);
-}
-
-TEST(Coordinator, TellsToLookAgainAndAgainWhileAnOperationRuns) {  // Watches and messages may be lost.
-  Coordinator core(CoordinatorSettings{}, 1);
-  auto tells = [&](const CoordinatorNews& news, int64_t millis) {
-    CoordinatorCommands out;
-    core.step(news, {Micros{millis * 1000}, 0}, out);
-    return out.tell_to_look_again;
-  };
-  EXPECT_TRUE(tells(news::Elected{}, 0));
-  EXPECT_FALSE(tells(news::FactsRead{}, 0));
-  EXPECT_FALSE(tells(news::TimePassed{}, 10'000)) << "nothing is under way";
-  ClusterFacts facts;
-  facts.operations.add_running();
-  EXPECT_FALSE(tells(news::FactsRead{facts}, 10'000));
-  EXPECT_TRUE(tells(news::TimePassed{}, 10'100));
-  EXPECT_FALSE(tells(news::TimePassed{}, 10'200));
-  EXPECT_TRUE(tells(news::TimePassed{}, 12'200));
 }
 
 }  // namespace
