@@ -15,19 +15,19 @@ std::string describe(const pb::Refusal& refusal) {
 
 }  // namespace
 
-std::optional<SessionKey> SessionTable::find(ShardId shard) const {
+std::optional<SessionKey> SessionsByShard::find(ShardId shard) const {
   for (auto it = known_.rbegin(); it != known_.rend(); ++it) {
     if (it->shards.contains(shard)) return it->session;
   }
   return std::nullopt;
 }
 
-void SessionTable::set(ShardRange shards, SessionKey session) {
+void SessionsByShard::set(ShardRange shards, SessionKey session) {
   std::erase_if(known_, [&](const Known& known) { return shards.contains(known.shards); });
   known_.push_back({shards, session});
 }
 
-void SessionTable::forget(SessionKey session) {
+void SessionsByShard::forget(SessionKey session) {
   std::erase_if(known_, [&](const Known& known) { return known.session == session; });
 }
 
@@ -305,8 +305,7 @@ void WriteTracker::open_session(ShardId shard, Micros deadline) {
   question.on_answer = [this, go_on](const pb::Message& answer) {
     if (answer.has_session_opened()) {
       const pb::OpenSessionReply& reply = answer.session_opened();
-      sessions_.set(from_pb(reply.shards()),
-                    {RegionId{reply.session().region()}, Offset{reply.session().offset()}});
+      sessions_.set(from_pb(reply.shards()), from_pb(reply.session()));
     }
     go_on();
   };

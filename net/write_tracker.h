@@ -11,17 +11,12 @@
 #include "net/client.h"
 #include "net/request_table.h"
 #include "proto/messages.pb.h"
+#include "proto/session.h"
 
 namespace tidemark {
 
-struct SessionKey {
-  RegionId region;
-  Offset offset;
-  auto operator<=>(const SessionKey&) const = default;
-};
-
 // Which session is known on which shards.
-class SessionTable {
+class SessionsByShard {
  public:
   std::optional<SessionKey> find(ShardId shard) const;
   void set(ShardRange shards, SessionKey session);
@@ -90,7 +85,7 @@ class WriteTracker {
   Random& random_;
   const ClientOptions& options_;
   LaneRuns& seen_;
-  SessionTable sessions_;
+  SessionsByShard sessions_;
   std::set<RegionId> opening_;
   std::map<uint64_t, Write> writes_;  // By number: the first is the lowest unanswered.
   uint64_t next_number_ = 1;

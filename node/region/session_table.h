@@ -11,18 +11,9 @@
 
 #include "base/types.h"
 #include "proto/node.pb.h"
+#include "proto/session.h"
 
 namespace tidemark {
-
-// A session is named by the place of its OpenSession record, which can not repeat.
-struct SessionKey {
-  RegionId region;
-  Offset offset;
-  auto operator<=>(const SessionKey&) const = default;
-};
-inline SessionKey from_pb(const pb::SessionName& name) {
-  return {RegionId{name.region()}, Offset{name.offset()}};
-}
 
 // One operation of a request: where it was, and how many rows it affected.
 struct OperationOutcome {
