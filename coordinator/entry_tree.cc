@@ -11,6 +11,14 @@ EntryTree::EntryTree() {
   nodes_["/"];
 }
 
+EntryTree EntryTree::copy() const {
+  EntryTree out = *this;
+  out.watches_.clear();
+  out.fired_.clear();
+  out.observer_ = nullptr;
+  return out;
+}
+
 SessionNumber EntryTree::begin_session() {
   SessionNumber session{next_session_++};
   ephemerals_[session];

@@ -23,6 +23,8 @@ class EntryTree {
   using FiredWatch = std::pair<SessionNumber, WatchNumber>;
 
   EntryTree();
+  // The same entries and sessions, without watches and observer.
+  EntryTree copy() const;
 
   SessionNumber begin_session();
   // Its ephemeral entries and its watches go. Ending it twice does nothing.

@@ -10,7 +10,7 @@ namespace tidemark {
 // A session's end of the connection. All members but `tree` belong to the session's loop.
 struct CoordinationTree::Client : std::enable_shared_from_this<Client> {
   // Runs on the tree's loop; gives what to run on the session's.
-  using Work = std::function<std::function<void()>(EntryTree&, SessionNumber)>;
+  using Work = std::function<std::function<void()>(CoordinationTree&, SessionNumber)>;
   using Fail = std::function<void(CoordinationError)>;
   using Watch = Coordination::Watch;
 
@@ -63,7 +63,10 @@ struct CoordinationTree::Client : std::enable_shared_from_this<Client> {
   }
 
   void send(uint64_t request, Work work) {
-    if (random.chance(tree.faults_.lose_request)) return break_connection();
+    if (random.chance(tree.faults_.lose_request)) {
+      ++tree.counters_.lost_requests;
+      return break_connection();
+    }
     bool lose_reply = random.chance(tree.faults_.lose_reply);
     // Of the session that it was sent in: one that begins while it is on its way has nothing to do with it.
     delayed(outgoing, [this, request, work = std::move(work), lose_reply, by = session] {
@@ -76,7 +79,7 @@ struct CoordinationTree::Client : std::enable_shared_from_this<Client> {
   // On the tree's loop.
   void arrive(uint64_t request, const Work& work, bool lose_reply, SessionNumber by) {
     std::function<void()> reply;
-    if (tree.entries_.has_session(by)) reply = work(tree.entries_, by);
+    if (tree.entries_.has_session(by)) reply = work(tree, by);
     tree.save_changes();
     scheduler.post([self = shared_from_this(), request, reply = std::move(reply), lose_reply, by] {
       self->delayed(self->incoming,
@@ -87,7 +90,10 @@ struct CoordinationTree::Client : std::enable_shared_from_this<Client> {
 
   void answer(uint64_t request, const std::function<void()>& reply, bool lose_reply, SessionNumber by) {
     if (dead || by != session || !in_flight.contains(request)) return;
-    if (lose_reply) return break_connection();
+    if (lose_reply) {
+      ++tree.counters_.lost_replies;
+      return break_connection();
+    }
     if (!reply) return expire();
     in_flight.erase(request);
     reply();
@@ -122,7 +128,13 @@ struct CoordinationTree::Client : std::enable_shared_from_this<Client> {
   void reconnect() {
     if (state != SessionState::Suspended || dead) return;
     tree.scheduler_.post(
-        [self = shared_from_this(), session = session] { self->tree.connect(self, session); });
+        [self = shared_from_this(), session = session] { self->tree.connect(self, session, false); });
+  }
+
+  // With a session of its own, at whatever server.
+  void begin() {
+    bool lags = tree.faults_.lagging > 0 && random.chance(tree.faults_.lagging);
+    tree.scheduler_.post([self = shared_from_this(), lags] { self->tree.connect(self, {}, lags); });
   }
 
   void connected(SessionNumber number) {
@@ -188,12 +200,47 @@ struct CoordinationTree::Client : std::enable_shared_from_this<Client> {
   uint64_t next_watch = 1;
 };
 
-CoordinationTree::CoordinationTree(Scheduler& scheduler, CoordinationFaults faults)
-    : scheduler_(scheduler), faults_(faults) {}
+CoordinationTree::CoordinationTree(Scheduler& scheduler, const CoordinationFaults& faults)
+    : scheduler_(scheduler) {
+  set_faults(faults);
+}
 
 CoordinationTree::CoordinationTree(Scheduler& scheduler, EntryTree entries, Save save)
     : scheduler_(scheduler), faults_(), entries_(std::move(entries)), save_(std::move(save)) {
   saved_changes_ = entries_.persistent_changes();
+}
+
+void CoordinationTree::set_faults(const CoordinationFaults& faults) {
+  faults_ = faults;
+  if (faults_.lagging > 0 && !behind_) behind_ = entries_.copy();
+  if (behind_ && faults_.lag_max.value == 0) catch_up();
+}
+
+// The server that lags makes the change later, with all others that it lacks by then.
+void CoordinationTree::follow(Change change) {
+  if (!behind_) return;
+  if (unseen_.empty()) scheduler_.post_after(faults_.lag_max, [this] { catch_up(); });
+  unseen_.push_back(std::move(change));
+}
+
+void CoordinationTree::catch_up() {
+  for (const Change& change : std::exchange(unseen_, {})) change(*behind_);
+  deliver_watches();
+}
+
+Result<std::vector<std::string>, CoordinationError> CoordinationTree::apply(
+    SessionNumber session, const std::vector<CoordinationOp>& ops) {
+  auto paths = entries_.apply(session, ops);
+  // Of the same outcome there.
+  follow([session, ops](EntryTree& entries) { static_cast<void>(entries.apply(session, ops)); });
+  if (lagging_.contains(session)) catch_up();
+  return paths;
+}
+
+EntryTree& CoordinationTree::seen_by(SessionNumber session) {
+  if (!lagging_.contains(session)) return entries_;
+  if (!unseen_.empty()) ++counters_.past_reads;
+  return *behind_;
 }
 
 void CoordinationTree::save_changes() {
@@ -202,11 +249,15 @@ void CoordinationTree::save_changes() {
   save_(entries_.snapshot());
 }
 
-void CoordinationTree::connect(std::shared_ptr<Client> client, SessionNumber session) {
+void CoordinationTree::connect(std::shared_ptr<Client> client, SessionNumber session, bool lags) {
   lonely_.erase(session);
   bool expired = session.value != 0 && !entries_.has_session(session);
   const SessionNumber asked = session;
-  if (session.value == 0) session = entries_.begin_session();
+  if (session.value == 0) {
+    session = entries_.begin_session();
+    follow([](EntryTree& entries) { entries.begin_session(); });
+    if (lags && behind_) lagging_.insert(session);
+  }
   if (!expired) clients_[session] = client;
   client->scheduler.post([client, asked, session, expired] {
     if (client->session != asked) return;  // Asked twice, and a new session was begun meanwhile.
@@ -225,6 +276,8 @@ void CoordinationTree::connection_lost(SessionNumber session) {
 
 void CoordinationTree::expire(SessionNumber session) {
   entries_.end_session(session);
+  follow([session](EntryTree& entries) { entries.end_session(session); });
+  lagging_.erase(session);
   bool connected = !lonely_.contains(session);
   lonely_.erase(session);
   auto client = clients_.extract(session);
@@ -239,7 +292,12 @@ void CoordinationTree::expire(SessionNumber session) {
 }
 
 void CoordinationTree::deliver_watches() {
-  for (const auto& [session, watch] : entries_.take_fired()) {
+  deliver_watches_of(entries_);
+  if (behind_) deliver_watches_of(*behind_);
+}
+
+void CoordinationTree::deliver_watches_of(EntryTree& entries) {
+  for (const auto& [session, watch] : entries.take_fired()) {
     auto found = clients_.find(session);
     auto client = found == clients_.end() ? nullptr : found->second.lock();
     if (client) client->scheduler.post([client, number = watch] { client->fired(number); });
@@ -248,7 +306,7 @@ void CoordinationTree::deliver_watches() {
 
 MemoryCoordination::MemoryCoordination(CoordinationTree& tree, Scheduler& scheduler, Random random)
     : client_(std::make_shared<CoordinationTree::Client>(tree, scheduler, random)) {
-  tree.scheduler_.post([client = client_] { client->tree.connect(client, {}); });
+  client_->begin();
 }
 
 MemoryCoordination::~MemoryCoordination() {
@@ -268,26 +326,27 @@ void MemoryCoordination::read(EntryTree::WatchKind kind, const std::string& path
     done(std::move(result));
   };
   client_->submit(
-      [kind, path, number, read_entry, finish](EntryTree& tree, SessionNumber session) {
-        Result<T, CoordinationError> result = read_entry(tree, session);
-        if (result.ok() && number.value) tree.watch(kind, path, session, number);
+      [kind, path, number, read_entry, finish](CoordinationTree& tree, SessionNumber session) {
+        EntryTree& entries = tree.seen_by(session);
+        Result<T, CoordinationError> result = read_entry(entries, session);
+        if (result.ok() && number.value) entries.watch(kind, path, session, number);
         return std::function<void()>([finish, result = std::move(result)] { finish(result); });
       },
       finish);
 }
 
 void MemoryCoordination::get(const std::string& path, Watch watch, Done<Entry> done) {
-  auto get_entry = [path](EntryTree& tree, SessionNumber session) { return tree.get(session, path); };
+  auto get_entry = [path](EntryTree& entries, SessionNumber session) { return entries.get(session, path); };
   read(EntryTree::WatchKind::Data, path, std::move(watch), get_entry, std::move(done));
 }
 
 void MemoryCoordination::children(const std::string& path, Watch watch, Done<std::vector<std::string>> done) {
-  auto get_names = [path](EntryTree& tree, SessionNumber) { return tree.children(path); };
+  auto get_names = [path](EntryTree& entries, SessionNumber) { return entries.children(path); };
   read(EntryTree::WatchKind::Children, path, std::move(watch), get_names, std::move(done));
 }
 
 void MemoryCoordination::exists(const std::string& path, Watch watch, Done<bool> done) {
-  auto look = [path](EntryTree& tree, SessionNumber) { return tree.exists(path); };
+  auto look = [path](EntryTree& entries, SessionNumber) { return entries.exists(path); };
   read(EntryTree::WatchKind::Data, path, std::move(watch), look, std::move(done));
 }
 
@@ -306,7 +365,7 @@ void MemoryCoordination::create(const std::string& path, const std::string& data
 
 void MemoryCoordination::multi(std::vector<CoordinationOp> ops, Done<std::vector<std::string>> done) {
   client_->submit(
-      [ops = std::move(ops), done](EntryTree& tree, SessionNumber session) {
+      [ops = std::move(ops), done](CoordinationTree& tree, SessionNumber session) {
         return std::function<void()>([done, result = tree.apply(session, ops)] { done(result); });
       },
       [done](CoordinationError error) { done(error); });
@@ -322,7 +381,7 @@ void MemoryCoordination::new_session() {
   client_->session = {};
   client_->held = false;
   client_->enter(SessionState::Connecting);
-  client_->tree.scheduler_.post([client = client_] { client->tree.connect(client, {}); });
+  client_->begin();
 }
 
 void MemoryCoordination::disconnect() {

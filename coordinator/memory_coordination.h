@@ -5,6 +5,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <vector>
 
 #include "base/random.h"
 #include "base/scheduler.h"
@@ -20,7 +23,15 @@ struct CoordinationFaults {
   double lose_request = 0;    // The connection breaks before the request arrives,
   double lose_reply = 0;      // or after: it has happened, and nobody knows.
   Micros reconnect_delay_max{0};
+  double lagging = 0;  // The share of sessions that read from a server that lags behind,
+  Micros lag_max{0};   // by so much at most. Who writes sees there what it wrote, and all before it.
   Micros session_timeout{6'000'000};  // A session without a connection for so long expires.
+};
+
+struct CoordinationCounters {
+  uint64_t lost_requests = 0;
+  uint64_t lost_replies = 0;
+  uint64_t past_reads = 0;  // Of what was no longer so.
 };
 
 class MemoryCoordination;
@@ -29,7 +40,7 @@ class MemoryCoordination;
 // its loop must run no task of it after it is gone.
 class CoordinationTree {
  public:
-  explicit CoordinationTree(Scheduler& scheduler, CoordinationFaults faults = {});
+  explicit CoordinationTree(Scheduler& scheduler, const CoordinationFaults& faults = {});
 
   // A tree that outlives restarts: it begins with `entries`, and after each change of persistent entries
   // `save` is called with EntryTree::snapshot() before anyone hears of the change.
@@ -39,28 +50,40 @@ class CoordinationTree {
   // On the tree's loop. A session that is ended hears of it when it next has a connection. A hung process
   // keeps its session: nothing here looks at what its loop does.
   void expire(SessionNumber session);
-  void set_faults(const CoordinationFaults& faults) { faults_ = faults; }
+  void set_faults(const CoordinationFaults& faults);
   void set_observer(EntryTree::Observer observer) { entries_.set_observer(std::move(observer)); }
   // From now on connections are perfect; the timeout of sessions stays.
-  void end_faults() { faults_ = {.session_timeout = faults_.session_timeout}; }
+  void end_faults() { set_faults({.session_timeout = faults_.session_timeout}); }
   const EntryTree& entries() const { return entries_; }
+  const CoordinationCounters& counters() const { return counters_; }
 
  private:
   friend class MemoryCoordination;
   struct Client;
+  using Change = std::function<void(EntryTree&)>;
 
   Scheduler& scheduler_;
   CoordinationFaults faults_;
+  CoordinationCounters counters_;
   EntryTree entries_;
   std::map<SessionNumber, std::weak_ptr<Client>> clients_;
   std::map<SessionNumber, uint64_t> lonely_;  // Without a connection; the number tells an old timer.
   uint64_t next_lonely_ = 1;
   Save save_;
   uint64_t saved_changes_ = 0;
+  std::optional<EntryTree> behind_;  // The server that lags, once there are such faults;
+  std::vector<Change> unseen_;       // what it has not heard of;
+  std::set<SessionNumber> lagging_;  // and those that read there.
 
+  void follow(Change change);
+  void catch_up();
+  EntryTree& seen_by(SessionNumber session);
+  Result<std::vector<std::string>, CoordinationError> apply(SessionNumber session,
+                                                            const std::vector<CoordinationOp>& ops);
   void save_changes();
   void deliver_watches();
-  void connect(std::shared_ptr<Client> client, SessionNumber session);
+  void deliver_watches_of(EntryTree& entries);
+  void connect(std::shared_ptr<Client> client, SessionNumber session, bool lags);
   void connection_lost(SessionNumber session);
 };
 

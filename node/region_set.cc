@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/mutation.h"
+#include "base/probe.h"
 #include "proto/convert.h"
 
 namespace tidemark {
@@ -82,7 +83,10 @@ bool RegionSet::map_is_too_old() const {
 
 void RegionSet::reconcile() {
   if (!store_.first_map()) store_.set_first_map(MapVersion{view_.map().version()});
-  if (map_is_too_old()) return;
+  if (map_is_too_old()) {
+    TM_PROBE("node: a map older than what it has acted upon");
+    return;
+  }
   drop_foreign();
   wants_seed_.clear();
   for (const pb::RegionEntry& entry : view_.map().regions()) {

@@ -46,10 +46,15 @@ std::unique_ptr<CoordinationBed> slow() {
       CoordinationFaults{.delay_max = Micros{5'000}, .watch_delay_max = Micros{20'000}}, 7);
 }
 
+std::unique_ptr<CoordinationBed> lagging() {
+  return std::make_unique<MemoryBed>(CoordinationFaults{.lagging = 0.5, .lag_max = Micros{500'000}}, 7);
+}
+
 INSTANTIATE_TEST_SUITE_P(Perfect, CoordinationContract, testing::Values(perfect));
 INSTANTIATE_TEST_SUITE_P(Slow, CoordinationContract, testing::Values(slow));
 INSTANTIATE_TEST_SUITE_P(Perfect, ElectionContract, testing::Values(perfect));
 INSTANTIATE_TEST_SUITE_P(Slow, ElectionContract, testing::Values(slow));
+INSTANTIATE_TEST_SUITE_P(Lagging, ElectionContract, testing::Values(lagging));
 
 // A reply that is lost leaves no second entry in the queue: nobody would ever take it away.
 TEST(MemoryCoordination, ALostReplyLeavesNoOrphanInTheElection) {
@@ -196,6 +201,38 @@ TEST(MemoryCoordination, WhatWasSentInASessionThatIsOverIsNotDoneInTheNextOne) {
     session.abandon();
     world.run_until({world.now().value + 100'000'000});
   }
+}
+
+TEST(MemoryCoordination, AServerThatLagsShowsThePastButNotToWhoeverWrites) {
+  MemoryBed bed({.lag_max = Micros{1'000'000}});
+  Coordination& leader = bed.open();
+  ASSERT_TRUE(bed.create(leader, "/x", "old").ok());
+  bed.tree().set_faults({.lagging = 1, .lag_max = Micros{1'000'000}});
+  Coordination& a = bed.open();
+  Coordination& b = bed.open();
+  ASSERT_TRUE(bed.exists(a, "/x").value());
+  auto& clock = static_cast<VirtualScheduler&>(bed.scheduler());
+  clock.run_until({clock.now().value + 1'000'000});
+  ASSERT_TRUE(bed.multi(leader, {set_op("/x", "new")}).ok());
+  int told = 0;
+  a.get(
+      "/x", [&] { ++told; }, [](auto) {});
+  EXPECT_EQ(bed.get(leader, "/x")->data, "new");
+  EXPECT_EQ(bed.get(a, "/x")->data, "old");
+  EXPECT_EQ(told, 0);
+
+  ASSERT_TRUE(bed.create(b, "/y", "").ok());  // It shows b what it wrote, and so all before it.
+  EXPECT_EQ(bed.get(b, "/x")->data, "new");
+  EXPECT_TRUE(bed.wait([&] { return told == 1; }));
+
+  ASSERT_TRUE(bed.multi(leader, {set_op("/x", "newer")}).ok());
+  EXPECT_EQ(bed.get(a, "/x")->data, "new");
+  clock.run_until({clock.now().value + 1'000'000});
+  EXPECT_EQ(bed.get(a, "/x")->data, "newer");
+
+  ASSERT_TRUE(bed.multi(leader, {set_op("/x", "newest")}).ok());
+  bed.tree().end_faults();
+  EXPECT_EQ(bed.get(a, "/x")->data, "newest");
 }
 
 TEST(MemoryCoordination, TheSessionOfADeadProcessEndsByItsTimeout) {

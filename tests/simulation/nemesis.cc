@@ -154,6 +154,10 @@ std::map<std::string, uint64_t> Nemesis::counts() const {
   out["log unavailable"] = logs.unavailable;
   out["unsynced lost"] = logs.crash_lost;
   out["torn write"] = logs.torn;
+  const CoordinationCounters& coordination = cluster_.world().coordination.counters();
+  out["coordination request lost"] = coordination.lost_requests;
+  out["coordination reply lost"] = coordination.lost_replies;
+  out["coordination read of the past"] = coordination.past_reads;
   return out;
 }
 

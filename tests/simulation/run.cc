@@ -43,6 +43,8 @@ SimFaults faults_of(const Scenario& s) {
   faults.coordination.lose_request = s.lose_request;
   faults.coordination.lose_reply = s.lose_reply;
   faults.coordination.reconnect_delay_max = micros(s.reconnect_delay_micros);
+  faults.coordination.lagging = s.lagging;
+  faults.coordination.lag_max = micros(s.lag_micros);
   faults.coordination.session_timeout = micros(s.session_timeout_micros);
   return faults;
 }

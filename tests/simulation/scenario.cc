@@ -37,6 +37,7 @@ constexpr Knob kKnobs[] = {
     KNOB(outage, 0),
     KNOB(lose_request, 0),
     KNOB(lose_reply, 0),
+    KNOB(lagging, 0),
     KNOB(refuse_saves, 0),
     KNOB(region_changes, 0),
     KNOB(view_manager_changes, 0),
@@ -72,6 +73,7 @@ constexpr Knob kKnobs[] = {
     KNOB(coordination_delay_micros, 0),
     KNOB(watch_delay_micros, 0),
     KNOB(reconnect_delay_micros, 0),
+    KNOB(lag_micros, 1'000),
     KNOB(save_delay_micros, 1'000),
     KNOB(record_bytes_max, 900'000),
     KNOB(in_flight_records_max, 8),
@@ -221,7 +223,9 @@ void draw_faults(Draw& draw, Scenario& s) {
   s.reconnect_delay_micros = draw.scale(1'000, 500'000);
   s.save_delay_micros = draw.scale(500, 1'000'000);
   s.refuse_saves = draw.rate(0.01);
-  s.paces = draw.one_of({0, 0, 4, 10});  // Last, so that older seeds draw what they drew.
+  s.paces = draw.one_of({0, 0, 4, 10});
+  s.lagging = draw.one_of({0, 0, 0.3, 0.7});
+  s.lag_micros = draw.scale(1'000, 5'000'000);
 }
 
 void multiply(Scenario& s, double by, std::initializer_list<double Scenario::*> fields) {
@@ -257,6 +261,7 @@ const Kind kKinds[] = {
                  &Scenario::outage,
                  &Scenario::lose_request,
                  &Scenario::lose_reply,
+                 &Scenario::lagging,
                  &Scenario::refuse_saves,
                  &Scenario::lose_disk});
      }},

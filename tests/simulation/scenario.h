@@ -118,6 +118,8 @@ struct Scenario {
   double lose_request = 0.002;
   double lose_reply = 0.002;
   double reconnect_delay_micros = 50'000;
+  double lagging = 0;  // Sessions at a server that lags behind.
+  double lag_micros = 200'000;
 
   // ---- faults of disks
   double save_delay_micros = 1'000;  // A slow disk: up to seconds.
