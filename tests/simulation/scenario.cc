@@ -280,7 +280,11 @@ const Kind kKinds[] = {
     {"regions",
      [](Scenario& s) {
        s.embedded = 0;
+       s.regions = std::max(s.regions, 3.0);
        s.region_changes = 25;
+       s.view_manager_changes = std::max(s.view_manager_changes, 12.0);  // A merge meets rings and views
+       s.views_later = std::max(s.views_later, 4.0);                     // that are new.
+       s.steps = 180'000;
        s.discards = 10;
        s.discard_records_min = 20;
        s.crash = std::max(s.crash, 0.1);
