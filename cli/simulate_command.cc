@@ -85,6 +85,7 @@ class Totals {
  public:
   void add(const SeedResult& result) {
     ++seeds_;
+    state_hash_ += result.report.state_hash;  // In whatever order they end.
     if (!result.ok()) failed_.push_back(result.seed);
     operations_.push_back(result.report.work.contains("operations") ? result.report.work.at("operations")
                                                                     : 0);
@@ -110,7 +111,8 @@ class Totals {
                   {"median operations", Cell::number(median(operations_))},
                   {"median faults", Cell::number(median(faults_))},
                   {"median region changes", Cell::number(median(region_changes_))},
-                  {"median view manager changes", Cell::number(median(manager_changes_))}};
+                  {"median view manager changes", Cell::number(median(manager_changes_))},
+                  {"state hash", std::to_string(state_hash_)}};
     out.tables = {table("work", work_), table("changes", changes_), table("faults", all_faults_),
                   table("deviations", deviations_), table("probes", probes_)};
     return out;
@@ -143,6 +145,7 @@ class Totals {
   }
 
   uint64_t seeds_ = 0;
+  uint64_t state_hash_ = 0;  // Of all: what ends otherwise shows here.
   std::vector<uint64_t> failed_, operations_, faults_, region_changes_, manager_changes_;
   sim::Tallies work_, changes_, all_faults_, deviations_, probes_;
 };
