@@ -86,7 +86,7 @@ class Totals {
   void add(const SeedResult& result) {
     ++seeds_;
     state_hash_ += result.report.state_hash;  // In whatever order they end.
-    if (!result.ok()) failed_.push_back(result.seed);
+    if (!result.ok()) add_failure(result);
     operations_.push_back(result.report.work.contains("operations") ? result.report.work.at("operations")
                                                                     : 0);
     faults_.push_back(result.report.fault_count());
@@ -107,7 +107,7 @@ class Totals {
   Report report() const {
     Report out;
     out.fields = {{"seeds", Cell::number(seeds_)},
-                  {"failed", Cell::number(failed_.size())},
+                  {"failed", Cell::number(failed_)},
                   {"median operations", Cell::number(median(operations_))},
                   {"median faults", Cell::number(median(faults_))},
                   {"median region changes", Cell::number(median(region_changes_))},
@@ -115,11 +115,12 @@ class Totals {
                   {"state hash", std::to_string(state_hash_)}};
     out.tables = {table("work", work_), table("changes", changes_), table("faults", all_faults_),
                   table("deviations", deviations_), table("probes", probes_)};
+    if (failed_ > 0) out.tables.push_back(failures_);
     return out;
   }
-  bool ok() const { return failed_.empty(); }
+  bool ok() const { return failed_ == 0; }
   uint64_t seeds() const { return seeds_; }
-  size_t failed() const { return failed_.size(); }
+  uint64_t failed() const { return failed_; }
   std::vector<std::string> unreached() const {
     std::vector<std::string> out;
     for (const auto& [name, count] : probes_) {
@@ -129,6 +130,14 @@ class Totals {
   }
 
  private:
+  void add_failure(const SeedResult& result) {
+    ++failed_;
+    auto row = [&](const std::string& property, const std::string& what) {
+      failures_.rows.push_back({Cell::number(result.seed), property, what});
+    };
+    for (const sim::Finding& finding : result.report.findings) row(finding.property, finding.what);
+    if (result.died) row("", "the process died");
+  }
   static void add(sim::Tallies& to, const sim::Tallies& more) {
     for (const auto& [name, count] : more) to[name] += count;
   }
@@ -145,8 +154,10 @@ class Totals {
   }
 
   uint64_t seeds_ = 0;
+  uint64_t failed_ = 0;
   uint64_t state_hash_ = 0;  // Of all: what ends otherwise shows here.
-  std::vector<uint64_t> failed_, operations_, faults_, region_changes_, manager_changes_;
+  ReportTable failures_{"failures", {"seed", "property", "what"}, {}};
+  std::vector<uint64_t> operations_, faults_, region_changes_, manager_changes_;
   sim::Tallies work_, changes_, all_faults_, deviations_, probes_;
 };
 
@@ -163,8 +174,8 @@ void say_failure(const Arguments& arguments, const SeedResult& result) {
 void say_progress(const Arguments& arguments, const Totals& totals) {
   const uint64_t all = arguments.campaign.last_seed - arguments.campaign.first_seed + 1;
   if (totals.seeds() < all)
-    std::fprintf(stderr, "%llu of %llu seeds, %zu failed\n", static_cast<unsigned long long>(totals.seeds()),
-                 static_cast<unsigned long long>(all), totals.failed());
+    std::fprintf(stderr, "%llu of %llu seeds, %llu failed\n", static_cast<unsigned long long>(totals.seeds()),
+                 static_cast<unsigned long long>(all), static_cast<unsigned long long>(totals.failed()));
 }
 
 // In this process: a debugger can be there.
