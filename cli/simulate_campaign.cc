@@ -174,7 +174,9 @@ class Campaign {
     int status = 0;
     ::waitpid(worker.process, &status, 0);
     const uint64_t seed = worker.seed;
-    if (stopped_ || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
+    // Without an error it has run all that were its own, or there was no time for them.
+    const bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0 && is_over(seed);
+    if (stopped_ || ended_well) {
       worker = {};
       return;
     }

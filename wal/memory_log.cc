@@ -34,6 +34,7 @@ struct MemoryStream {
   std::multimap<Offset, std::function<void()>> waiting;  // By the offset to read.
   // No append of a process lands before those that it sent earlier; processes know nothing of each other.
   std::map<uint64_t, Micros> lands_at;
+  std::map<uint64_t, Micros> told_at;  // By process: when it hears of its last append that went well.
 
   Offset durable_end() const { return Offset{begin.value + durable}; }
   // Readers stop at the durable end.
@@ -95,6 +96,7 @@ class MemoryLogs::Impl : public std::enable_shared_from_this<MemoryLogs::Impl> {
   Micros delay(Micros most) { return Micros{random_.between(0, most.value)}; }
   Fate draw_fate(const std::string& bytes);
   void land(StreamId id, std::string bytes, const Fate& fate, const Report& report);
+  Report told_later(std::shared_ptr<MemoryStream> stream, uint64_t process, Report report);
   Offset put(StreamId id, MemoryStream& stream, std::string bytes);
   void make_durable(StreamId id, MemoryStream& stream, Offset end);
   void sync(StreamId id, Offset end, std::function<void()> done);
@@ -157,8 +159,20 @@ void MemoryLogs::Impl::append(StreamId id, uint64_t process, std::string bytes, 
   Micros& lands_at = stream->lands_at[process];
   lands_at = std::max(lands_at, Micros{world_.now().value + delay(faults_.append_delay_max).value});
   const Fate fate = draw_fate(bytes);
+  if (kind_ == MemoryLogKind::Kafka) report = told_later(stream, process, std::move(report));
   later(Micros{lands_at.value - world_.now().value},
         [this, id, bytes = std::move(bytes), fate, report] { land(id, bytes, fate, report); });
+}
+
+// An outcome is on its way for a while: others read the entry meanwhile, and later appends land. What went
+// well is told in the order of the appends; bad news may come before it.
+MemoryLogs::Impl::Report MemoryLogs::Impl::told_later(std::shared_ptr<MemoryStream> stream, uint64_t process,
+                                                      Report report) {
+  return [this, stream, process, report = std::move(report)](const Result<Offset, LogFailure>& outcome) {
+    Micros at{world_.now().value + delay(faults_.append_delay_max).value};
+    if (outcome.ok()) at = stream->told_at[process] = std::max(at, stream->told_at[process]);
+    later(Micros{at.value - world_.now().value}, [report, outcome] { report(outcome); });
+  };
 }
 
 void MemoryLogs::Impl::land(StreamId id, std::string bytes, const Fate& fate, const Report& report) {

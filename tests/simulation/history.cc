@@ -31,6 +31,18 @@ const std::vector<LaneStep>& RowHistory::lane(ShardId lane) const {
   return it == lanes_.end() ? kNone : it->second;
 }
 
+bool RowHistory::was_absent(const std::string& table, const std::string& key, ShardId lane,
+                            Micros begin) const {
+  bool absent = true;  // As it was at `begin`, or became since.
+  for (const LaneStep& step : this->lane(lane)) {
+    if (step.table != table || step.key != key) continue;
+    const bool is_earlier = step.version.landed < begin;
+    if (!is_earlier && absent) return true;
+    absent = !step.version.row;
+  }
+  return absent;
+}
+
 std::map<std::string, Row> RowHistory::rows(const std::string& table) const {
   const auto it = rows_.find(table);
   return it == rows_.end() ? std::map<std::string, Row>{} : it->second;

@@ -34,6 +34,8 @@ class RowHistory {
 
   // All changes of base rows in one lane, in order.
   const std::vector<LaneStep>& lane(ShardId lane) const;
+  // Was the row absent at some time from `begin` until now?
+  bool was_absent(const std::string& table, const std::string& key, ShardId lane, Micros begin) const;
   // The present rows of a base table, by key.
   std::map<std::string, Row> rows(const std::string& table) const;
 

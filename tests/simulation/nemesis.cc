@@ -153,7 +153,6 @@ std::map<std::string, uint64_t> Nemesis::counts() const {
   out["append lost"] = logs.lost;
   out["log unavailable"] = logs.unavailable;
   out["unsynced lost"] = logs.crash_lost;
-  out["torn write"] = logs.torn;
   const CoordinationCounters& coordination = cluster_.world().coordination.counters();
   out["coordination request lost"] = coordination.lost_requests;
   out["coordination reply lost"] = coordination.lost_replies;

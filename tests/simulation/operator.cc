@@ -328,6 +328,7 @@ std::string Operator::unfinished() const {
   for (const auto& table : catalog_.tables()) {
     if (table.kind() == pb::VIEW && table.begun() == 0 && table.dropped() == 0)
       return "view " + table.name() + " has not begun";
+    if (is_filling(table)) return "view " + table.name() + " is not filled";
   }
   return "";
 }

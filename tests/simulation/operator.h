@@ -39,7 +39,7 @@ class Operator {
   const std::vector<ViewSpec>& views() const { return views_; }  // Alive.
   const pb::Catalog& catalog() const { return catalog_; }
   const pb::RegionMap& map() const { return map_; }
-  // Something is under way: an operation, a change of regions, a view that has not begun.
+  // Something is under way: an operation, a change of regions, a view that has not begun or is not filled.
   std::string unfinished() const;
   // What should be gone in the end: regions that were split or merged.
   std::string left_over() const;

@@ -17,7 +17,7 @@ using Tallies = std::map<std::string, uint64_t>;
 
 struct RunReport {
   std::vector<Finding> findings;  // Empty: all held.
-  uint64_t state_hash = 0;        // Of all logs, disks, answers and the clock.
+  uint64_t state_hash = 0;        // Of all logs, of what readers found, of all counts and of the clock.
   Tallies work;                   // What clients did and heard.
   Tallies changes;                // What operators did, accepted ones only.
   Tallies faults;

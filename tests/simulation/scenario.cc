@@ -264,6 +264,7 @@ const Kind kKinds[] = {
                  &Scenario::lagging,
                  &Scenario::refuse_saves,
                  &Scenario::lose_disk});
+       s.standbys = 0;  // Nobody takes another's place.
      }},
     {"log",
      [](Scenario& s) {
@@ -311,6 +312,7 @@ const Kind kKinds[] = {
      [](Scenario& s) {
        s.embedded = 1;
        s.crash = std::max(s.crash, 0.3);
+       s.append_delay_micros = std::max(s.append_delay_micros, 20'000.0);  // A crash finds much unsynced.
        s.save_delay_micros = std::max(s.save_delay_micros, 500'000.0);
        s.checkpoint_interval_micros = std::min(s.checkpoint_interval_micros, 500'000.0);
      }},
@@ -353,7 +355,7 @@ Scenario draw_scenario(uint64_t seed, const std::string& name) {
   draw_work(draw, scenario);
   draw_tunables(draw, scenario);
   draw_faults(draw, scenario);
-  const size_t dwell = draw.chance(0.5) ? static_cast<size_t>(draw.upto(2, std::size(kKinds) - 2)) : 0;
+  const size_t dwell = draw.chance(0.5) ? static_cast<size_t>(draw.upto(1, std::size(kKinds) - 1)) : 0;
   scenario.buggify = draw.rate(0.02);
   if (name == "swarm") kKinds[dwell].turn(scenario);
   for (const Kind& kind : kKinds) {

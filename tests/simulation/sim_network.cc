@@ -72,8 +72,10 @@ class SimNetwork::State : public std::enable_shared_from_this<State> {
  private:
   Micros draw(Micros max) { return Micros{random_.between(0, max.value)}; }
 
-  // Both ends hear of it, some time later.
+  // Both ends hear of it, some time later. What is under way may be overtaken by what the next one brings.
   void disconnect(const Address& a, const Address& b) {
+    links_.erase({a, b});
+    links_.erase({b, a});
     tell_gone(a, b);
     tell_gone(b, a);
   }

@@ -1,5 +1,6 @@
 // The network of a simulated world: messages are delayed, lost with their connection, held back by
-// partitions (also one-way). Between two processes messages keep their order; across pairs they do not.
+// partitions (also one-way). Between two processes messages keep their order while their connection lives;
+// across pairs, and from one connection to the next, they do not.
 #pragma once
 
 #include <functional>

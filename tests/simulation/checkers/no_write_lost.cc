@@ -6,7 +6,7 @@ namespace tidemark::sim {
 
 void NoWriteLost::on_write_begun(const ClientWrite& write) {
   for (const RowWrite& row : write.rows) {
-    if (row.stamp) puts_[*row.stamp] = {write.begun, Micros{-1}, false, {}, row.table + "/" + row.key};
+    if (row.stamp) puts_[*row.stamp] = {};
   }
 }
 
@@ -29,18 +29,18 @@ void NoWriteLost::note(const LaneStep& step) {
   if (put->second.at) return violated("stamp " + std::to_string(stamp) + " was done twice");
   if (put->second.refused) violated("stamp " + std::to_string(stamp) + " was done after its refusal");
   put->second.at = step.version.at;
-  Micros& latest = latest_begun_[put->second.row];
-  if (put->second.acknowledged.value >= 0 && put->second.acknowledged < latest) {
-    violated("stamp " + std::to_string(stamp) +
-             " was acknowledged before a later write began, and lies after it");
-  }
-  latest = std::max(latest, put->second.begun);
 }
 
 void NoWriteLost::on_write_answered(const ClientWrite& write, Heard heard, const LaneRuns& tokens) {
   const ShardCount shards = evidence_.cluster.options().shards;
   for (const RowWrite& row : write.rows) {
-    if (!row.stamp) continue;
+    const ShardId lane = shards.shard_of(row.hash);
+    if (!row.stamp) {
+      if (heard == Heard::Acknowledged &&
+          !evidence_.history.was_absent(row.table, row.key, lane, write.begun))
+        violated("a delete of write " + std::to_string(write.number) + " was acknowledged, and was not done");
+      continue;
+    }
     Put& put = puts_.at(*row.stamp);
     const std::string name = "stamp " + std::to_string(*row.stamp);
     if (heard == Heard::NotDone) {
@@ -48,19 +48,11 @@ void NoWriteLost::on_write_answered(const ClientWrite& write, Heard heard, const
       if (put.at) violated(name + " is in the log, and its client heard that it is not");
     }
     if (heard != Heard::Acknowledged) continue;
-    put.acknowledged = evidence_.now();
     if (!put.at) {
       violated(name + " was acknowledged and is not in the log");
-    } else if (*put.at >= tokens.at(shards.shard_of(row.hash))) {
+    } else if (*put.at >= tokens.at(lane)) {
       violated(name + " does not lie before its token");
     }
-  }
-}
-
-void NoWriteLost::on_settled() {
-  for (const auto& [stamp, put] : puts_) {
-    if (put.acknowledged.value >= 0 && !put.at)
-      violated("stamp " + std::to_string(stamp) + " was acknowledged and is not in the log");
   }
 }
 
