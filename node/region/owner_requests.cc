@@ -157,7 +157,7 @@ const char* RegionOwner::execute_one(const Operation& operation, uint32_t& rows)
       if (!row_there()) write(operation.row);
       break;
     case OperationKind::Delete:
-      if (row_there()) write(std::nullopt);
+      if (row_there() && !TM_MUTATION("deletes are not done")) write(std::nullopt);
       break;
     case OperationKind::CompareAndPut:
       if (row_there() != operation.expected) return kRowChanged;

@@ -34,6 +34,7 @@ struct ClientWrite {
   uint64_t number = 0;
   std::vector<RowWrite> rows;
   Micros begun;
+  bool among_faults = true;  // If not, nothing keeps it from being done.
 };
 enum class Heard : uint8_t { Acknowledged, Unknown, NotDone };
 

@@ -124,15 +124,30 @@ void Nemesis::disturb_disks() {
   }
 }
 
-void Nemesis::mend() {
+void Nemesis::restart_all() {
+  ++counts_["restart of all"];
+  trace_.say("fault: all processes crash");
+  std::vector<SimProcess*> running;
+  for (SimProcess* process : cluster_.processes())
+    if (process->running()) running.push_back(process);
+  for (SimProcess* process : running) cluster_.crash(*process);
+  for (SimProcess* process : running) process->start();
+}
+
+void Nemesis::mend(SimProcess* lost) {
   trace_.say("all faults end");
   cluster_.world().end_faults();
   for (int i = 0; i < cluster_.node_count(); ++i) cluster_.disk(i).refuse_saves("");
+  if (lost != nullptr) {
+    ++counts_["process lost for good"];
+    trace_.say("fault:", lost->name(), "never comes back");
+  }
   for (SimProcess* process : cluster_.processes()) {
     // Its stop takes the time that others need for theirs: nobody would start it again.
     const auto stopping = stopping_.find(process);
     const bool stops = stopping != stopping_.end() && stopping->second == process->starts();
-    if (stops && process->running()) cluster_.crash(*process);
+    if ((stops || process == lost) && process->running()) cluster_.crash(*process);
+    if (process == lost) continue;
     if (!process->running()) process->start();
     if (process->paused()) process->resume();
   }

@@ -20,8 +20,11 @@ class Nemesis {
   static constexpr Micros kInterval{20'000};
   // To be called every kInterval of the safety phase.
   void act();
-  // Everything is mended: processes run, messages and appends arrive, disks take what they are given.
-  void mend();
+  // Everything is mended: processes run, messages and appends arrive, disks take what they are given. But for
+  // one that never comes back, if there is one to be lost.
+  void mend(SimProcess* lost);
+  // All that run crash at once, and begin anew.
+  void restart_all();
 
   // Faults so far, by kind; also those of single messages, appends and requests.
   std::map<std::string, uint64_t> counts() const;

@@ -1,6 +1,7 @@
 #include "tests/simulation/operator.h"
 
 #include <algorithm>
+#include <set>
 
 namespace tidemark::sim {
 
@@ -116,6 +117,32 @@ bool Operator::resume_backfills() {
   for (const pb::TableDefinition& table : catalog_.tables())
     if (is_paced(table)) wanted_.add_pace()->set_view(table.id());
   return settle_catalog();
+}
+
+bool Operator::create_another() {
+  create(random_view(true));
+  return settle_catalog();
+}
+
+SimProcess* Operator::choose_lost() {
+  // Two others: one of them may be about to leave.
+  auto staying = [](const auto& members) {
+    std::set<std::string> names;
+    for (const pb::WishFact::Member& member : members)
+      if (!member.leaving()) names.insert(member.name());
+    return names.size() > 2 ? names : std::set<std::string>{};
+  };
+  std::vector<SimProcess*> candidates;
+  const std::set<std::string> managers = staying(wishes_.view_managers()), nodes = staying(wishes_.nodes());
+  for (SimProcess* process : cluster_.processes()) {
+    if (managers.contains(process->name()) ||
+        (nodes.contains(process->name()) && cluster_.can_spare_disk(*process)))
+      candidates.push_back(process);
+  }
+  if (candidates.empty()) return nullptr;
+  SimProcess* lost = candidates[random_.below(candidates.size())];
+  lost_ = lost->name();
+  return lost;
 }
 
 void Operator::create(const ViewSpec& view) {
@@ -340,6 +367,21 @@ std::string Operator::left_over() const {
   for (const auto& region : map_.regions()) {
     if (region.sealed() && all_twice)
       return "region " + std::to_string(region.region()) + " is still there beside what it became";
+  }
+  return lacking_replicas();
+}
+
+std::string Operator::lacking_replicas() const {
+  std::set<std::string> there;
+  for (const auto& node : wishes_.nodes())
+    if (!node.leaving() && node.name() != lost_) there.insert(node.name());
+  const size_t wanted = std::min(there.size(), static_cast<size_t>(scenario_.replicas));
+  for (const auto& region : map_.regions()) {
+    const auto& replicas = region.replicas();
+    const auto count = static_cast<size_t>(std::count_if(
+        replicas.begin(), replicas.end(), [&](const auto& one) { return there.contains(one.node()); }));
+    if (!region.sealed() && count < wanted)
+      return "region " + std::to_string(region.region()) + " has " + std::to_string(count) + " replicas";
   }
   return "";
 }

@@ -41,7 +41,8 @@ class Operator {
   const pb::RegionMap& map() const { return map_; }
   // Something is under way: an operation, a change of regions, a view that has not begun or is not filled.
   std::string unfinished() const;
-  // What should be gone in the end: regions that were split or merged.
+  // What should be otherwise in the end: regions that were split or merged are gone, others have all
+  // replicas.
   std::string left_over() const;
   // Accepted, by kind.
   const std::map<std::string, uint64_t>& counts() const { return counts_; }
@@ -50,6 +51,10 @@ class Operator {
   bool settle_catalog();
   // The same, for backfills to go as fast as they can.
   bool resume_backfills();
+  // The same, for one more view.
+  bool create_another();
+  // The one process to lose for good: all that is wanted can be had without it. nullptr: there is none.
+  SimProcess* choose_lost();
 
  private:
   using Words = std::vector<std::string>;
@@ -70,6 +75,7 @@ class Operator {
   void ask_catalog();
   bool has_wanted() const;
   bool all_filled();
+  std::string lacking_replicas() const;
 
   SimCluster& cluster_;
   const Scenario& scenario_;
@@ -86,6 +92,7 @@ class Operator {
   pb::OperationsFact operations_;
   pb::WishFact wishes_;
 
+  std::string lost_;  // The process that never comes back.
   std::vector<ViewSpec> views_;
   std::map<std::string, int> made_;  // Views ever, by kind, for their names.
   pb::CatalogRequest wanted_;        // Until the catalog has it.

@@ -200,18 +200,45 @@ class Run {
   }
 
   void liveness() {
-    nemesis_.mend();
-    auto stuck = [this] { fail("P2 termination", "the catalog does not take a change"); };
-    if (!operator_.settle_catalog()) return stuck();
+    nemesis_.mend(scenario_.lose_process > 0 ? operator_.choose_lost() : nullptr);
+    if (!come_to_rest()) return;
+    workload_.await_tokens();
+    cluster_.run_for(Micros{10'000'000});  // Appends that are late have landed, too.
+    if (const size_t left = workload_.tokens_awaited(); left > 0)
+      return fail("P2 termination", std::to_string(left) + " tokens were never reached");
+    // What is at rest may have stopped for good: it is asked for more, by processes that know what is durable
+    // alone.
+    nemesis_.restart_all();
+    workload_.write_everywhere(CatalogVersion{operator_.catalog().version()});
+    if (!operator_.create_another()) return fail_stuck();
+    if (!come_to_rest()) return;
+    cluster_.run_for(Micros{5'000'000});  // What is committed is told and recorded.
+    for (auto& checker : checkers_) checker->on_quiet_begins();
+    cluster_.run_for(Micros{20'000'000});
+    sample();
+    for (auto& checker : checkers_) checker->on_settled();
+  }
+
+  void fail_stuck() { fail("P2 termination", "the catalog does not take a change"); }
+
+  // False: it does not, which has been told.
+  bool come_to_rest() {
+    if (!operator_.settle_catalog()) {
+      fail_stuck();
+      return false;
+    }
     // As long as it gets on it may take its time; what stands still for so long has stopped for good.
     const int idle_rounds_max = 120, rounds_max = 1200;
     std::string why, property;
     uint64_t records = 0;
     for (int round = 0, idle = 0; round < rounds_max && idle < idle_rounds_max; ++round) {
       cluster_.run_for(Micros{500'000});
-      if (!report_.findings.empty()) return;
+      if (!report_.findings.empty()) return false;
       // Again and again: a request to pause one may still be on its way.
-      if (!operator_.resume_backfills()) return stuck();
+      if (!operator_.resume_backfills()) {
+        fail_stuck();
+        return false;
+      }
       std::tie(property, why) = unrest();
       if (why.empty()) break;
       trace_.say("not at rest:", property, why);
@@ -220,17 +247,11 @@ class Run {
     }
     if (!why.empty()) {
       describe_cluster();
-      return fail(property, why);
+      fail(property, why);
+      return false;
     }
     trace_.say("all is at rest");
-    workload_.await_tokens();
-    cluster_.run_for(Micros{10'000'000});
-    if (const size_t left = workload_.tokens_awaited(); left > 0)
-      return fail("P2 termination", std::to_string(left) + " tokens were never reached");
-    for (auto& checker : checkers_) checker->on_quiet_begins();
-    cluster_.run_for(Micros{20'000'000});
-    sample();
-    for (auto& checker : checkers_) checker->on_settled();
+    return true;
   }
 
   // What is not yet as it must be in the end, and the property that is about it.

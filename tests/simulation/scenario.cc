@@ -23,6 +23,7 @@ constexpr Knob kKnobs[] = {
     KNOB(hang, 0),
     KNOB(expire, 0),
     KNOB(lose_disk, 0),
+    KNOB(lose_process, 0),
     KNOB(partition, 0),
     KNOB(loss, 0),
     KNOB(slow, 0),
@@ -201,6 +202,7 @@ void draw_faults(Draw& draw, Scenario& s) {
   s.down_micros = draw.scale(100'000, 4'000'000);
   s.lose_disk = draw.chance(0.2) ? 0.3 : 0;
   s.stop = draw.one_of({0, 0.1, 0.5});
+  s.lose_process = draw.one_of({0, 0, 1});
   s.loss = draw.rate(0.0005);
   s.slow = draw.rate(0.005);
   s.slow_delay_micros = draw.scale(10'000, 1'000'000);
@@ -263,7 +265,8 @@ const Kind kKinds[] = {
                  &Scenario::lose_reply,
                  &Scenario::lagging,
                  &Scenario::refuse_saves,
-                 &Scenario::lose_disk});
+                 &Scenario::lose_disk,
+                 &Scenario::lose_process});
        s.standbys = 0;  // Nobody takes another's place.
      }},
     {"log",

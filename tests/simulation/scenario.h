@@ -90,6 +90,7 @@ struct Scenario {
   double down_micros = 800'000;  // Mean.
   double lose_disk = 0;          // Of the crashes of nodes: the disk is empty afterwards.
   double stop = 0.1;             // Of the ends: orderly ones.
+  double lose_process = 0;       // One never comes back.
 
   // ---- faults of the network
   double loss = 0.001;

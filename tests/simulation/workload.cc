@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "proto/operation.h"
 #include "proto/rows.h"
 
 namespace tidemark::sim {
@@ -44,26 +43,51 @@ Row Workload::random_row(int64_t id) {
 
 void Workload::write(CatalogVersion catalog) {
   ClientWrite write;
-  write.number = next_number_++;
-  write.begun = evidence_.now();
   WriteBatch batch;
   const int64_t rows = random_.between(1, static_cast<int64_t>(evidence_.scenario.batch_rows));
   std::set<std::string> taken;  // A row once per write: its order within one is of no interest.
   for (int64_t i = 0; i < rows; ++i) {
     const std::string table = random_.chance(0.5) ? "a" : "b";
     const Row row = random_row(random_key());
-    const sql::EncodedRow encoded = evidence_.tables.encode(table, row);
-    if (!taken.insert(table + encoded.key).second) continue;
-    Operation operation;
-    operation.kind = random_.chance(evidence_.scenario.deletes) ? OperationKind::Delete : OperationKind::Put;
-    operation.table = evidence_.tables.id(table);
-    operation.hash = encoded.hash;
-    operation.key = encoded.key;
-    if (operation.kind == OperationKind::Put) operation.row = encoded.row;
-    batch.add(operation);
-    write.rows.push_back(
-        {table, encoded.key, encoded.hash, operation.kind == OperationKind::Put ? row[3] : std::nullopt});
+    if (!taken.insert(table + std::to_string(*row[0])).second) continue;
+    const bool deletes = random_.chance(evidence_.scenario.deletes);
+    add(table, row, deletes ? OperationKind::Delete : OperationKind::Put, write, batch);
   }
+  send(std::move(write), std::move(batch), catalog);
+}
+
+void Workload::add(const std::string& table, const Row& row, OperationKind kind, ClientWrite& write,
+                   WriteBatch& batch) {
+  const sql::EncodedRow encoded = evidence_.tables.encode(table, row);
+  Operation operation;
+  operation.kind = kind;
+  operation.table = evidence_.tables.id(table);
+  operation.hash = encoded.hash;
+  operation.key = encoded.key;
+  if (kind == OperationKind::Put) operation.row = encoded.row;
+  batch.add(operation);
+  write.rows.push_back(
+      {table, encoded.key, encoded.hash, kind == OperationKind::Put ? row[3] : std::nullopt});
+}
+
+void Workload::write_everywhere(CatalogVersion catalog) {
+  const ShardCount shards = evidence_.cluster.options().shards;
+  std::set<ShardId> left;
+  for (ShardId lane = shards.all().begin; lane < shards.all().end; ++lane.value) left.insert(lane);
+  for (int64_t id = 0; !left.empty(); ++id) {
+    const Row row = random_row(id);
+    if (left.erase(shards.shard_of(evidence_.tables.encode("a", row).hash)) == 0) continue;
+    ClientWrite write;
+    write.among_faults = false;
+    WriteBatch batch;
+    add("a", row, OperationKind::Put, write, batch);
+    send(std::move(write), std::move(batch), catalog);
+  }
+}
+
+void Workload::send(ClientWrite write, WriteBatch batch, CatalogVersion catalog) {
+  write.number = next_number_++;
+  write.begun = evidence_.now();
   ++in_flight_;
   listener_.on_begun(write);
   SimClient& client = *clients_[random_.below(clients_.size())];

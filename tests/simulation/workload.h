@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "coordinator/watched_directory.h"
 #include "net/client.h"
+#include "proto/operation.h"
 #include "tests/simulation/checker.h"
 
 namespace tidemark::sim {
@@ -55,6 +56,8 @@ class Workload {
   // One operation, not waited for. `catalog` is the newest version that the tables are known to have.
   void act(CatalogVersion catalog);
   size_t in_flight() const { return in_flight_; }
+  // Without faults: a write to every lane, which must be done.
+  void write_everywhere(CatalogVersion catalog);
   // For each view that is read and each lane, waits until the newest write can be seen there.
   void await_tokens();
   size_t tokens_awaited() const { return tokens_awaited_; }
@@ -62,6 +65,10 @@ class Workload {
 
  private:
   void write(CatalogVersion catalog);
+  // Adds an operation on the row to both.
+  void add(const std::string& table, const Row& row, OperationKind kind, ClientWrite& write,
+           WriteBatch& batch);
+  void send(ClientWrite write, WriteBatch batch, CatalogVersion catalog);
   void read();
   // The views to wait for, one over the other, before the table can be read.
   std::vector<TableId> path_to(const ClientRead& read) const;

@@ -6,11 +6,17 @@
 
 namespace tidemark::sim {
 
-// P2: every request ends, and every region is served again, whoever died.
+// P2: every request ends, every region is served again, whoever died, and takes writes.
 class P2Termination : public Checker {
  public:
   using Checker::Checker;
   const char* property() const override { return "P2 termination"; }
+  void on_write_answered(const ClientWrite& write, Heard heard, const LaneRuns&) override {
+    // Where there is no room for every client's session, they expire each other's.
+    const bool has_session = evidence_.scenario.sessions_max > evidence_.scenario.clients;
+    if (!write.among_faults && has_session && heard != Heard::Acknowledged)
+      violated("write " + std::to_string(write.number) + " was not done, though no fault met it");
+  }
   std::string unrest() override {
     const size_t writes = evidence_.writes_in_flight();
     if (writes > 0) return std::to_string(writes) + " writes were never answered";
