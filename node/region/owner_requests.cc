@@ -42,12 +42,15 @@ void RegionOwner::on_write(const Asker& asker, const pb::WriteRequest& request, 
     maker_.rollback();
     return send(out, asker, refuse(pb::TOO_LARGE, "the request's changes do not fit one record"));
   }
-  if (maker_.changes().empty()) {
-    maker_.rollback();  // Nothing to remember: done again, it would be as if it were done only then.
+  // Also what found nothing to do: an earlier attempt that comes late would find something, and undo what was
+  // done since. And who answers has proved that the region is still its own.
+  const bool done_before = outcome_.empty();
+  const bool forgets = maker_.changes().empty() && TM_MUTATION("what found nothing to do is forgotten");
+  if (done_before || forgets) {
+    maker_.rollback();
   } else {
     mark(request);
   }
-  const bool done_before = outcome_.empty();
   if (done_before && TM_MUTATION("a retry does not wait for its original"))
     return send(out, asker, write_reply());
   answer(asker, write_reply(), out);

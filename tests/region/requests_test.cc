@@ -303,13 +303,31 @@ TEST_F(Requests, AWriteReturnsTheLaneAndThePositionAfterItsRecord) {
   EXPECT_EQ(reply.tokens(0).position().offset(), rig_.log()->records.size());
 }
 
-TEST_F(Requests, AWriteThatChangesNothingWritesNothing) {
-  rig_.put(table_, {7, 70});
-  size_t records = rig_.log()->records.size();
-  uint64_t same = write(1, put_of(7, 70));
+// Else an earlier attempt that comes late would find something to do, and undo what was done since.
+TEST_F(Requests, AWriteThatFindsNothingToDoIsNotDoneLater) {
+  std::string remove;
+  add_delete(remove, table_, {7, 0});
+  uint64_t write = this->write(1, remove);
   rig_.settle();
-  EXPECT_THAT(rig_.reply(same).written().rows_affected(), ElementsAre(1));
-  EXPECT_EQ(rig_.log()->records.size(), records);
+  EXPECT_THAT(rig_.reply(write).written().rows_affected(), ElementsAre(0));
+  rig_.put(table_, {7, 70});
+
+  uint64_t late = this->write(1, remove);
+  rig_.settle();
+  EXPECT_THAT(rig_.reply(late).written().rows_affected(), ElementsAre(0));
+  EXPECT_EQ(rig_.row(table_, {7, 0}), (Cells{7, 70}));
+}
+
+// Who is replaced, and does not know it yet, may lack the row.
+TEST_F(Requests, AWriteThatFindsNothingToDoIsAnsweredByAnOwnerOnly) {
+  std::string remove;
+  add_delete(remove, table_, {7, 0});
+  uint64_t write = this->write(1, remove);
+  rig_.tick();
+  EXPECT_FALSE(rig_.answered(write));
+  rig_.land();
+  EXPECT_THAT(rig_.reply(write).written().rows_affected(), ElementsAre(0));
+  EXPECT_EQ(changes_in_log(), 0u);
 }
 
 TEST_F(Requests, AScanGoesOnFromItsCursorInBothDirections) {

@@ -12,6 +12,7 @@
 
 #include "base/lane_runs.h"
 #include "net/transport.h"
+#include "proto/operation.h"
 #include "tests/simulation/finding.h"
 #include "tests/simulation/history.h"
 #include "tests/simulation/scenario.h"
@@ -25,10 +26,13 @@ namespace tidemark::sim {
 
 // What a client asked for, row by row.
 struct RowWrite {
+  OperationKind kind;
   std::string table;
   std::string key;
   uint64_t hash = 0;
-  std::optional<int64_t> stamp;  // Of a put, and unique; none: a delete.
+  std::optional<int64_t> stamp;  // Of what is to be put, and unique; none: a delete.
+  std::optional<Row> expected;   // Of a comparison.
+  uint32_t affected = 0;         // As told, if it was acknowledged.
 };
 struct ClientWrite {
   uint64_t number = 0;
@@ -36,7 +40,12 @@ struct ClientWrite {
   Micros begun;
   bool among_faults = true;  // If not, nothing keeps it from being done.
 };
-enum class Heard : uint8_t { Acknowledged, Unknown, NotDone };
+enum class Heard : uint8_t {
+  Acknowledged,
+  Unknown,
+  Failed,   // Not done, since the row was not as it should be.
+  NotDone,  // For another reason.
+};
 
 // Rows of one lane, asked for at once.
 struct ClientRead {

@@ -31,16 +31,36 @@ const std::vector<LaneStep>& RowHistory::lane(ShardId lane) const {
   return it == lanes_.end() ? kNone : it->second;
 }
 
-bool RowHistory::was_absent(const std::string& table, const std::string& key, ShardId lane,
-                            Micros begin) const {
-  bool absent = true;  // As it was at `begin`, or became since.
+bool RowHistory::was(const std::string& table, const std::string& key, ShardId lane, Micros begin,
+                     const Such& such) const {
+  std::optional<Row> row;  // As it was at `begin`, or became since.
   for (const LaneStep& step : this->lane(lane)) {
     if (step.table != table || step.key != key) continue;
     const bool is_earlier = step.version.landed < begin;
-    if (!is_earlier && absent) return true;
-    absent = !step.version.row;
+    if (!is_earlier && such(row)) return true;
+    row = step.version.row;
   }
-  return absent;
+  return such(row);
+}
+
+std::optional<Row> RowHistory::before(const std::string& table, const std::string& key, ShardId lane,
+                                      int64_t stamp) const {
+  const std::vector<LaneStep>& steps = this->lane(lane);
+  bool found = false;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    if (step->table != table || step->key != key) continue;
+    if (found) return step->version.row;
+    found = step->version.row && (*step->version.row)[3] == stamp;
+  }
+  TM_ASSERT(found, table, stamp);
+  return std::nullopt;
+}
+
+std::optional<Row> RowHistory::row(const std::string& table, const std::string& key) const {
+  const auto rows = rows_.find(table);
+  if (rows == rows_.end()) return std::nullopt;
+  const auto it = rows->second.find(key);
+  return it == rows->second.end() ? std::nullopt : std::optional(it->second);
 }
 
 std::map<std::string, Row> RowHistory::rows(const std::string& table) const {

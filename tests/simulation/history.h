@@ -2,6 +2,7 @@
 // lane. Made by the witness's records alone.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,8 +35,15 @@ class RowHistory {
 
   // All changes of base rows in one lane, in order.
   const std::vector<LaneStep>& lane(ShardId lane) const;
-  // Was the row absent at some time from `begin` until now?
-  bool was_absent(const std::string& table, const std::string& key, ShardId lane, Micros begin) const;
+  // Was the row, or its absence, such at some time from `begin` until now?
+  using Such = std::function<bool(const std::optional<Row>&)>;
+  bool was(const std::string& table, const std::string& key, ShardId lane, Micros begin,
+           const Such& such) const;
+  // What was there before the version with this stamp. REQUIRES: there is one.
+  std::optional<Row> before(const std::string& table, const std::string& key, ShardId lane,
+                            int64_t stamp) const;
+  // What is there now.
+  std::optional<Row> row(const std::string& table, const std::string& key) const;
   // The present rows of a base table, by key.
   std::map<std::string, Row> rows(const std::string& table) const;
 

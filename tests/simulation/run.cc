@@ -335,6 +335,7 @@ class Run {
     report_.work = {{"operations", counts.operations},
                     {"acknowledged", counts.acknowledged},
                     {"unknown", counts.unknown},
+                    {"failed by what was there", counts.failed},
                     {"not done", counts.not_done},
                     {"reads", counts.reads},
                     {"reads after tokens", counts.token_reads},

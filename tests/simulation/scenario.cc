@@ -50,6 +50,7 @@ constexpr Knob kKnobs[] = {
     KNOB(drops, 0),
     KNOB(reads, 0),
     KNOB(deletes, 0),
+    KNOB(conditional, 0),
     KNOB(stop, 0),
     KNOB(standbys, 0),
     KNOB(clients, 1),
@@ -149,6 +150,7 @@ void draw_work(Draw& draw, Scenario& s) {
   s.keys = std::max(8.0, std::min(s.keys, std::round(kPartnersMax * s.groups / s.batch_rows)));
   s.pace_micros = draw.scale(400, 4'000);
   s.deletes = draw.one_of({0.05, 0.2, 0.4});
+  s.conditional = draw.one_of({0, 0.2, 0.5});
   s.reads = draw.one_of({0.2, 0.4, 0.6});
   s.tokens = draw.one_of({0, 0.3, 0.6});
   s.views = draw.upto(1, 4);

@@ -37,8 +37,9 @@ struct Scenario {
   double batch_rows = 2;      // At most, per write.
   double pace_micros = 4000;  // Mean time between operations.
   double deletes = 0.2;
-  double reads = 0.2;   // Operations that read.
-  double tokens = 0.3;  // Reads that wait for the newest write first.
+  double conditional = 0;  // Writes that depend on what is there.
+  double reads = 0.2;      // Operations that read.
+  double tokens = 0.3;     // Reads that wait for the newest write first.
 
   // ---- what operators do
   double views = 5;        // There from the beginning.

@@ -42,6 +42,7 @@ Row Workload::random_row(int64_t id) {
 }
 
 void Workload::write(CatalogVersion catalog) {
+  if (random_.chance(evidence_.scenario.conditional)) return write_conditionally(catalog);
   ClientWrite write;
   WriteBatch batch;
   const int64_t rows = random_.between(1, static_cast<int64_t>(evidence_.scenario.batch_rows));
@@ -56,18 +57,37 @@ void Workload::write(CatalogVersion catalog) {
   send(std::move(write), std::move(batch), catalog);
 }
 
+void Workload::write_conditionally(CatalogVersion catalog) {
+  static constexpr OperationKind kKinds[] = {OperationKind::Insert, OperationKind::InsertIfAbsent,
+                                             OperationKind::CompareAndPut, OperationKind::CompareAndPut,
+                                             OperationKind::CompareAndDelete};
+  ClientWrite write;
+  WriteBatch batch;
+  add(random_.chance(0.5) ? "a" : "b", random_row(random_key()), kKinds[random_.below(std::size(kKinds))],
+      write, batch);
+  send(std::move(write), std::move(batch), catalog);
+}
+
 void Workload::add(const std::string& table, const Row& row, OperationKind kind, ClientWrite& write,
                    WriteBatch& batch) {
+  const bool deletes = kind == OperationKind::Delete || kind == OperationKind::CompareAndDelete;
+  const bool compares = kind == OperationKind::CompareAndPut || kind == OperationKind::CompareAndDelete;
   const sql::EncodedRow encoded = evidence_.tables.encode(table, row);
+  RowWrite asked{kind, table, encoded.key, encoded.hash, deletes ? std::nullopt : row[3], {}, 0};
+  sql::EncodedRow expected;
   Operation operation;
   operation.kind = kind;
   operation.table = evidence_.tables.id(table);
   operation.hash = encoded.hash;
   operation.key = encoded.key;
-  if (kind == OperationKind::Put) operation.row = encoded.row;
+  if (!deletes) operation.row = encoded.row;
+  if (compares) asked.expected = evidence_.history.row(table, encoded.key);  // As if it had been read.
+  if (asked.expected) {
+    expected = evidence_.tables.encode(table, *asked.expected);
+    operation.expected = expected.row;
+  }
   batch.add(operation);
-  write.rows.push_back(
-      {table, encoded.key, encoded.hash, kind == OperationKind::Put ? row[3] : std::nullopt});
+  write.rows.push_back(std::move(asked));
 }
 
 void Workload::write_everywhere(CatalogVersion catalog) {
@@ -97,28 +117,28 @@ void Workload::send(ClientWrite write, WriteBatch batch, CatalogVersion catalog)
                 });
 }
 
-void Workload::on_written(const ClientWrite& write, SimClient& client,
+void Workload::on_written(ClientWrite write, SimClient& client,
                           const Result<WriteOutcome, ClientFailure>& outcome) {
   --in_flight_;
   Heard heard = Heard::Acknowledged;
   if (!outcome.ok()) {
-    const bool sure = outcome.error().code != ClientError::OutcomeUnknown && write.rows.size() == 1;
-    heard = sure ? Heard::NotDone : Heard::Unknown;
+    const ClientError code = outcome.error().code;
+    const bool sure = code != ClientError::OutcomeUnknown && write.rows.size() == 1;
+    heard = !sure ? Heard::Unknown : code == ClientError::Failed ? Heard::Failed : Heard::NotDone;
   }
-  ++(heard == Heard::Acknowledged ? counts_.acknowledged
-     : heard == Heard::Unknown    ? counts_.unknown
-                                  : counts_.not_done);
+  static constexpr const char* kNames[] = {"acknowledged", "unknown", "failed", "not done"};
+  uint64_t* counts[] = {&counts_.acknowledged, &counts_.unknown, &counts_.failed, &counts_.not_done};
+  ++*counts[static_cast<size_t>(heard)];
   if (heard == Heard::Acknowledged) {
-    for (const RowWrite& row : write.rows) {
+    for (size_t i = 0; i < write.rows.size(); ++i) {
+      RowWrite& row = write.rows[i];
+      row.affected = outcome->rows_affected[i];
       const ShardId lane = evidence_.cluster.options().shards.shard_of(row.hash);
       newest_[lane] = std::max(newest_[lane], outcome->tokens.at(lane));
       client.newest[lane] = std::max(client.newest[lane], outcome->tokens.at(lane));
     }
   }
-  evidence_.trace.say("client: write", write.number,
-                      heard == Heard::Acknowledged ? "acknowledged"
-                      : heard == Heard::Unknown    ? "unknown"
-                                                   : "not done",
+  evidence_.trace.say("client: write", write.number, kNames[static_cast<size_t>(heard)],
                       outcome.ok() ? "" : outcome.error().message);
   listener_.on_answered(write, heard, outcome.ok() ? outcome->tokens : LaneRuns());
 }

@@ -45,6 +45,7 @@ class Workload {
     uint64_t operations = 0;
     uint64_t acknowledged = 0;
     uint64_t unknown = 0;
+    uint64_t failed = 0;  // By what was there.
     uint64_t not_done = 0;
     uint64_t reads = 0;
     uint64_t token_reads = 0;
@@ -65,6 +66,8 @@ class Workload {
 
  private:
   void write(CatalogVersion catalog);
+  // A write that depends on what is there.
+  void write_conditionally(CatalogVersion catalog);
   // Adds an operation on the row to both.
   void add(const std::string& table, const Row& row, OperationKind kind, ClientWrite& write,
            WriteBatch& batch);
@@ -73,8 +76,7 @@ class Workload {
   // The views to wait for, one over the other, before the table can be read.
   std::vector<TableId> path_to(const ClientRead& read) const;
   void get(ClientRead read, SimClient& client);
-  void on_written(const ClientWrite& write, SimClient& client,
-                  const Result<WriteOutcome, ClientFailure>& outcome);
+  void on_written(ClientWrite write, SimClient& client, const Result<WriteOutcome, ClientFailure>& outcome);
   Row random_row(int64_t id);
   int64_t random_key() { return random_.between(0, static_cast<int64_t>(evidence_.scenario.keys) - 1); }
 

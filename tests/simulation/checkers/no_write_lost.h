@@ -1,6 +1,7 @@
-// Nothing acknowledged is lost, nothing is done twice, nothing that was refused is done: every acknowledged
+// Nothing acknowledged is lost, nothing is done twice, nothing that was refused is done. Every acknowledged
 // put is in the log exactly once, by then, and before its token; a row whose delete was acknowledged was
-// absent between the request and the answer.
+// absent between the request and the answer; what depends on what is there lies in the log after that, and
+// fails only if it was not there.
 #pragma once
 
 #include <map>
@@ -20,10 +21,13 @@ class NoWriteLost : public Checker {
 
  private:
   struct Put {
+    RowWrite asked;
     bool refused = false;
     std::optional<Position> at;
   };
   void note(const LaneStep& step);
+  // Was the row as the answer tells, at some time since the request?
+  void check_answer(const RowWrite& row, Heard heard, Micros begun);
 
   std::map<int64_t, Put> puts_;  // By stamp.
 };

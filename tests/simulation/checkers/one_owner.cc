@@ -26,10 +26,8 @@ void OneOwner::on_message(const Address& from, const Address& to, const pb::Mess
     const pb::WriteRequest& write = message.write();
     Asked asked{{write.session().region(), write.session().offset()}, write.number(), {}};
     Operation operation;
-    for (OperationReader reader(write.operations()); reader.next(operation);) {
-      // A delete of what is not there leaves no mark.
-      if (operation.kind == OperationKind::Put) asked.shards.push_back(shards.shard_of(operation.hash));
-    }
+    for (OperationReader reader(write.operations()); reader.next(operation);)
+      asked.shards.push_back(shards.shard_of(operation.hash));
     asked_[{from.value, message.request()}] = std::move(asked);
   } else if (message.has_written() && message.written().failed().empty()) {
     const auto asked = asked_.find({to.value, message.request()});
