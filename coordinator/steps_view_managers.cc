@@ -72,14 +72,19 @@ bool weight_changes(const Situation& now) {
                      });
 }
 
+bool is_taken_over(const Situation& now, const std::string& identity) {
+  const auto& bearers = now.facts.ring.bearers();
+  return std::any_of(bearers.begin(), bearers.end(),
+                     [&](const auto& bearer) { return bearer.identity() == identity; });
+}
+
 // A process that bears no identity and may be given one.
 std::string free_process(const Situation& now) {
   for (const auto& [name, process] : now.observed.view_managers) {
     if (!identity_of(now.facts.ring, name).empty()) continue;
     if (now.running(pb::Operation::ADD_VIEW_MANAGER, name)) continue;
     const auto* wish = now.wished_view_manager(name);
-    bool is_displaced = false;  // Another took its identity over while it was away.
-    for (const auto& bearer : now.facts.ring.bearers()) is_displaced |= bearer.identity() == name;
+    const bool is_displaced = is_taken_over(now, name);  // While it was away.
     if (process.standby() || (is_displaced && !(wish && wish->leaving()))) return name;
   }
   return {};
@@ -136,11 +141,21 @@ MaybeStep substitute_view_manager(const Situation& now) {
     set_bearer(step.after.ring, bearer.identity(), bearer.identity());
     return step;
   }
+  auto own_is_back = [&](const std::string& identity) {
+    return now.observed.view_managers.contains(identity) && identity_of(now.facts.ring, identity).empty();
+  };
+  // One that is to be added gets its name back from whom has died with it.
+  for (const pb::Operation& operation : now.facts.operations.running()) {
+    const std::string& identity = operation.member();
+    if (operation.kind() != pb::Operation::ADD_VIEW_MANAGER || now.in_ring(identity)) continue;
+    if (now.is_identity_alive(identity) || !own_is_back(identity) || !is_taken_over(now, identity)) continue;
+    Step step = begin_step(now, StepKind::SubstituteViewManager, identity + " bears its own name again");
+    set_bearer(step.after.ring, identity, identity);
+    return step;
+  }
   for (const std::string& identity : now.facts.ring.ring().members()) {
     if (now.is_identity_alive(identity)) continue;
-    const bool own_is_back =
-        now.observed.view_managers.contains(identity) && identity_of(now.facts.ring, identity).empty();
-    std::string process = own_is_back ? identity : free_process(now);
+    std::string process = own_is_back(identity) ? identity : free_process(now);
     if (process.empty()) continue;
     Step step = begin_step(now, StepKind::SubstituteViewManager,
                            identity + " is borne by " + process + " from now on");

@@ -178,6 +178,25 @@ TEST(NextStep, AProcessBearsOneIdentity) {
   EXPECT_EQ(identity_of(step->after.ring, "v2"), "");
 }
 
+// Seed 264: v4 was to be added again, and the process that had taken its name over never came back.
+TEST(NextStep, WhoIsAddedGetsItsNameBackFromOneThatIsGone) {
+  Small cluster;
+  cluster.observed.view_managers["v9"].set_name("v9");
+  auto* wish = cluster.facts.wishes.add_view_managers();
+  wish->set_name("v9");
+  wish->set_weight(1);
+  pb::RingFact::Bearer& bearer = *cluster.facts.ring.add_bearers();
+  bearer.set_identity("v9");
+  bearer.set_process("v8");
+  pb::Operation& add = *cluster.facts.operations.add_running();
+  add.set_kind(pb::Operation::ADD_VIEW_MANAGER);
+  add.set_member("v9");
+  auto step = cluster.next();
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->kind, StepKind::SubstituteViewManager);
+  EXPECT_NE(bearer_of(step->after.ring, cluster.observed.view_managers, "v9"), nullptr);
+}
+
 TEST(NextStep, OnlyAStandbyThatCanOpenTheRegionIsPromoted) {
   Small cluster;
   cluster.observed.nodes.erase("n1");
