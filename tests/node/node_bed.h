@@ -161,6 +161,7 @@ class NodeBed {
   CoordinationTree tree;
   SimNetwork network;
   std::vector<std::string> said;
+  size_t seed_chunk_bytes = NodeOptions{}.seed_chunk_bytes;  // Of nodes started from now on.
 
  private:
   struct Process {
