@@ -41,7 +41,7 @@ void RegionReplica::open_log(bool create) {
     context_.handles.open(stream(), [this, guard](Result<std::shared_ptr<Log>, LogFailure> log) {
       if (guard.expired()) return;
       if (!log.ok()) return retry_log(log.error(), false);
-      on_log_opened(std::move(*log));
+      start_tailing(std::move(*log));
     });
   };
   if (!create) return open();
@@ -58,28 +58,8 @@ void RegionReplica::retry_log(const LogFailure& failure, bool create) {
   scheduler_.post_after(context_.options.wal.retry_delay, [this, create] { open_log(create); });
 }
 
-void RegionReplica::on_log_opened(std::shared_ptr<Log> log) {
-  Log& asked = *log;
-  asked.bounds([this, log, guard = scheduler_.token()](Result<Log::Bounds, LogFailure> bounds) {
-    if (guard.expired()) return;
-    if (!bounds.ok()) return retry_log(bounds.error(), false);
-    start_tailing(log, *bounds);
-  });
-}
-
-// A log that ends before the checkpoint was swapped or lost its end; one that begins after it can not be
-// replayed from here.
-void RegionReplica::start_tailing(std::shared_ptr<Log> log, Log::Bounds bounds) {
-  Offset from = region_.state().reader().next;
-  if (bounds.end < from) {
-    return fail({LogError::Refused, "the log of " + name() + " ends at " + std::to_string(bounds.end.value) +
-                                        ", before its checkpoint at " + std::to_string(from.value)});
-  }
-  if (from < bounds.begin) {
-    return fail({LogError::Trimmed, "the log of " + name() + " begins at " +
-                                        std::to_string(bounds.begin.value) + ", after the checkpoint at " +
-                                        std::to_string(from.value)});
-  }
+// The Wal asks where the log begins and ends, and has patience with a store that does not know.
+void RegionReplica::start_tailing(std::shared_ptr<Log> log) {
   WalListener& listener = *this;
   wal_ = std::make_unique<Wal>(stream(), share_log(std::move(log)), region_.state().reader(),
                                context_.scheduler, listener, context_.options.wal);
@@ -109,6 +89,7 @@ void RegionReplica::on_record(Offset at, const WalRecord& record, const ReaderSt
   log_figures_.bytes += record_bytes_;
   Status applied = region_.on_record(at, record, state, out_);
   if (!applied.ok()) {
+    damaged_ = true;
     return fail({LogError::Refused, "record " + std::to_string(at.value) + ": " + applied.error().message});
   }
   history_.note(state);

@@ -1,0 +1,72 @@
+// Storage nodes whose log or disk is in trouble for a while: nothing is lost, and they go on by themselves.
+#include <gtest/gtest.h>
+
+#include "tests/node/node_bed.h"
+
+namespace tidemark {
+namespace {
+
+void write_round(NodeBed& bed, const std::string& round) {
+  for (int key = 0; key < 20; ++key)
+    bed.write("key" + std::to_string(key), round + "/" + std::to_string(key));
+  ASSERT_TRUE(bed.run_until([&] { return bed.unanswered() == 0; }));
+}
+
+bool has_said(const NodeBed& bed, const std::string& what) {
+  return std::any_of(bed.said.begin(), bed.said.end(),
+                     [&](const std::string& text) { return text.find(what) != std::string::npos; });
+}
+
+// n1 had region 1 and a checkpoint of it, and is down.
+void start_and_crash(NodeBed& bed) {
+  bed.start("n1");
+  bed.bootstrap({"n1"});
+  write_round(bed, "first");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n1", 1).has_checkpoint(); }));
+  bed.crash("n1");
+}
+
+// A broker that has just become the leader may say so: decision 0010.
+TEST(StorageNodeTroubles, ALogThatSeemsToEndBeforeTheCheckpointIsWaitedFor) {
+  NodeBed bed;
+  ASSERT_NO_FATAL_FAILURE(start_and_crash(bed));
+  bed.log_troubles.end = Offset{1};
+  bed.start("n1");
+  ASSERT_TRUE(bed.run_until([&] { return has_said(bed, "ends at"); }));
+  bed.run_for(Micros{5'000'000});
+  EXPECT_FALSE(bed.owns("n1", 1));
+  bed.log_troubles = {};
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 1); })) << bed.describe();
+  bed.expect_nothing_lost();
+}
+
+// Who promotes it, or cuts the log on its word, would lose what only others have.
+TEST(StorageNodeTroubles, ARegionThatCanNotBeUsedClaimsNoCheckpointAndIsTriedAgain) {
+  NodeBed bed;
+  ASSERT_NO_FATAL_FAILURE(start_and_crash(bed));
+  bed.log_troubles.open = LogFailure{LogError::Refused, "no such topic"};
+  bed.start("n1");
+  ASSERT_TRUE(bed.run_until([&] { return has_said(bed, "can not be used: no such topic"); }));
+  EXPECT_TRUE(bed.run_until([&] { return !bed.status("n1", 1).has_checkpoint(); }));
+  bed.log_troubles = {};
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 1); })) << bed.describe();
+  EXPECT_TRUE(bed.run_until([&] { return bed.status("n1", 1).has_checkpoint(); }));
+  bed.expect_nothing_lost();
+}
+
+// It would come and go with every attempt.
+TEST(StorageNodeTroubles, ALogThatWasCutGivesNoCheckpointWhileItIsTriedAgain) {
+  NodeBed bed;
+  ASSERT_NO_FATAL_FAILURE(start_and_crash(bed));
+  bed.log_troubles.end = Offset{1};
+  bed.start("n1");
+  ASSERT_TRUE(bed.run_until([&] { return has_said(bed, "can not be used"); }));
+  ASSERT_TRUE(bed.run_until([&] { return !bed.status("n1", 1).has_checkpoint(); }));
+  for (int second = 0; second < 100; ++second) {
+    bed.run_for(Micros{1'000'000});
+    ASSERT_FALSE(bed.status("n1", 1).has_checkpoint()) << second;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark
