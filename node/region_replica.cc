@@ -170,8 +170,12 @@ void RegionReplica::hand_facts() {
   perform();
 }
 
+// Nothing is sealed where a change is undone: that must not wait for what may never come.
 bool RegionReplica::children_streams_there() const {
-  if (!facts_->change) return true;
+  if (!facts_->change || facts_->change->phase() == pb::RegionChange::UNDO ||
+      facts_->change->phase() == pb::RegionChange::MERGE_UNMERGE) {
+    return true;
+  }
   return std::all_of(
       facts_->change->children().begin(), facts_->change->children().end(),
       [&](const auto& child) { return streams_created_.count(RegionId{child.region()}) != 0; });
