@@ -341,12 +341,18 @@ void RegionReplica::schedule_turn() {
 void RegionReplica::end_turn() {
   turn_posted_ = false;
   if (failed_) return;
-  region_.hold_back(!has_room_ || region_.state().records_behind() > context_.options.lag_records_max);
+  check_room();
+  region_.hold_back(!context_.rows.has_room() ||
+                    region_.state().records_behind() > context_.options.lag_records_max);
   region_.set_time_of_day(time_of_day());
   region_.on_tick(scheduler_.now(), out_);
   perform();
   if (queues_) queues_->pump();
   if (const std::optional<Micros> next = region_.next_tick()) tick_.by(*next);
+}
+
+void RegionReplica::check_room() {
+  if (wal_) wal_->hold_reading(!context_.rows.has_room());
 }
 
 // Opens may have been lost and peers may have taken what was unsent: nobody tells.

@@ -76,8 +76,9 @@ class RegionReplica : private WalListener {
   bool on_message(const Address& from, const pb::Message& message);
   void on_committed_positions(const std::vector<LaneRun>& lanes);
 
-  // No room for more rows: clients are refused until there is.
-  void set_room(bool has_room) { has_room_ = has_room; }
+  // To be called now and then: without room for more rows, whoever waits for it is not told when it is there.
+  // Meanwhile clients are refused, effects are not answered, and no log is read.
+  void check_room();
 
   // Discards what every replica and lane is past, as the region map says.
   void trim_to(Offset floor);
@@ -170,7 +171,6 @@ class RegionReplica : private WalListener {
   std::optional<RegionFacts> facts_;
   std::set<RegionId> streams_created_;
   bool creating_streams_ = false;
-  bool has_room_ = true;
 
   RegionCommands out_;
   std::deque<AppendCommand> appends_;  // Not yet taken by the Wal.

@@ -413,7 +413,7 @@ void RegionSet::save_now() {
     for (const NodeStore::Done& waiter : waiters) waiter(saved);
     if (!save_waiters_.empty()) save_now();
   };
-  if (checkpoints.empty()) return scheduler_.post([finish] { finish(Status{}); });
+  if (checkpoints.empty() && store_.rows().has_room()) return scheduler_.post([finish] { finish(Status{}); });
   store_.save(std::move(checkpoints), finish);
 }
 

@@ -59,6 +59,10 @@ class RowStore {
   // These rows are about to be read or written: a hint, with which memory is fetched for many at once.
   virtual void prefetch(std::span<const RowAddress>) {}
 
+  // False: memory is at its bound and the disk takes nothing. Whoever would bring more rows waits until a
+  // save has made room.
+  virtual bool has_room() const { return true; }
+
   // The view is good until the next call. None: no row.
   virtual std::optional<std::string_view> get(TableId table, uint64_t hash, std::string_view key) = 0;
 

@@ -154,7 +154,7 @@ void SeedReceiver::on_chunk(const Address& from, const pb::CheckpointChunk& chun
   auto found = receiving_.find(region);
   if (found == receiving_.end() || found->second.joined.value != chunk.joined()) return;
   Receiving& receiving = found->second;
-  if (receiving.from != from) return;
+  if (receiving.from != from || !rows_.has_room()) return;  // Asked again later.
   // An owner that has forgotten begins again.
   if (chunk.index() == 0 && chunk.sending() != receiving.sending) receiving.next = 0;
   if (chunk.index() != receiving.next) return;

@@ -91,9 +91,8 @@ void StorageNode::on_map() {
 void StorageNode::keep_time() {
   scheduler_.post_after(options_.status_interval, [this] {
     if (stopped_) return;
-    bool room = store_.has_room();
-    regions_->for_each([room](RegionReplica& it) {
-      it.set_room(room);
+    regions_->for_each([](RegionReplica& it) {
+      it.check_room();
       it.sample();
     });
     seed_receiver_->ask();

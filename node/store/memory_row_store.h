@@ -12,6 +12,9 @@ class MemoryRowStore : public RowStore {
  public:
   explicit MemoryRowStore(ShardCount shards) : shards_(shards) {}
 
+  bool has_room() const override { return has_room_; }
+  void set_room(bool has_room) { has_room_ = has_room; }
+
   std::optional<std::string_view> get(TableId table, uint64_t hash, std::string_view key) override;
   void put(TableId table, uint64_t hash, std::string_view key, std::string_view row) override;
   void erase(TableId table, uint64_t hash, std::string_view key) override;
@@ -29,6 +32,7 @@ class MemoryRowStore : public RowStore {
 
   ShardCount shards_;
   Map rows_;
+  bool has_room_ = true;
   uint64_t writes_ = 0;  // Cursors find their place again when it has moved.
 };
 

@@ -77,6 +77,7 @@ void MemoryStore::save(std::vector<Checkpoint> checkpoints, Done done) {
       for (const Checkpoint& checkpoint : saved) disk.checkpoints_[checkpoint.region] = checkpoint;
     });
     disk_.sync(disk_.unsynced_.size());
+    disk_.full_ = false;
     done(Status{});
   });
 }

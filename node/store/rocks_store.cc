@@ -267,9 +267,6 @@ void RocksStore::forget(RegionId region) {
 void RocksStore::erase_shards(ShardRange shards) {
   impl_->erase_shards(shards);
 }
-bool RocksStore::has_room() const {
-  return impl_->cache_.has_room();
-}
 const RowCache::Figures& RocksStore::figures() const {
   return impl_->cache_.figures();
 }

@@ -82,8 +82,7 @@ class RowCache : public RowStore {
   // Tables with rows that the disk may not have yet.
   std::set<TableId> dirty_tables() const;
 
-  // False: memory is at its bound and the disk takes nothing.
-  bool has_room() const { return !failing_ || figures_.bytes <= options_.bytes_max; }
+  bool has_room() const override { return !failing_ || figures_.bytes <= options_.bytes_max; }
   const Figures& figures() const { return figures_; }
   const std::optional<std::string>& last_error() const { return last_error_; }
 

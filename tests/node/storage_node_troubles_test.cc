@@ -100,5 +100,55 @@ TEST(StorageNodeTroubles, ASplitIsUndoneThoughTheStreamsOfItsChildrenCanNotBeMad
   bed.expect_nothing_lost();
 }
 
+TEST(StorageNodeTroubles, AStandbyWithoutRoomDoesNotReadItsLog) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  auto read_to = [&](const std::string& node) {
+    return bed.node(node).region(RegionId{1})->state().reader().next;
+  };
+  write_round(bed, "first");
+  ASSERT_TRUE(bed.run_until([&] { return read_to("n2") == read_to("n1"); }));
+  bed.disk("n2").refuse_saves("no space left on device");
+  bed.disk("n2").fill();
+  bed.run_for(Micros{2'000'000});
+  write_round(bed, "second");  // What was asked for before still comes.
+  bed.run_for(Micros{2'000'000});
+  const Offset before = read_to("n2");
+  write_round(bed, "third");
+  write_round(bed, "fourth");
+  bed.run_for(Micros{5'000'000});
+  EXPECT_EQ(read_to("n2"), before);
+  EXPECT_GT(read_to("n1"), before);
+  bed.disk("n2").refuse_saves("");
+  ASSERT_TRUE(bed.run_until([&] { return read_to("n2") == read_to("n1"); }));
+  bed.crash("n1");
+  bed.move(1, "n2");
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n2", 1); }));
+  bed.expect_nothing_lost();
+}
+
+// Nothing that it holds has moved: the rows that take the room are a seed's.
+TEST(StorageNodeTroubles, ANodeWithoutRoomTakesNoSeedAndSavesUntilThereIsRoom) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.bootstrap({"n1"});
+  write_round(bed, "first");
+  bed.start("n2");
+  bed.run_for(Micros{1'000'000});
+  bed.disk("n2").refuse_saves("no space left on device");
+  bed.disk("n2").fill();
+  bed.change_map([&](pb::RegionMap& map) {
+    pb::Replica& replica = *bed.entry(map, 1).add_replicas();
+    replica.set_node("n2");
+    replica.set_joined(map.version());
+  });
+  bed.run_for(Micros{20'000'000});
+  EXPECT_EQ(bed.node("n2").region(RegionId{1}), nullptr);
+  bed.disk("n2").refuse_saves("");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).has_checkpoint(); }));
+}
+
 }  // namespace
 }  // namespace tidemark
