@@ -18,7 +18,7 @@ class MemoryRowStore : public RowStore {
   std::optional<std::string_view> get(TableId table, uint64_t hash, std::string_view key) override;
   void put(TableId table, uint64_t hash, std::string_view key, std::string_view row) override;
   void erase(TableId table, uint64_t hash, std::string_view key) override;
-  void erase_table(TableId table, ShardRange shards) override;
+  void erase_tables(std::span<const TableId> tables, ShardRange shards) override;
   std::unique_ptr<RowCursor> seek(TableId table, uint64_t hash, std::string_view key,
                                   Direction direction) override;
 
@@ -29,6 +29,7 @@ class MemoryRowStore : public RowStore {
 
  private:
   class Cursor;
+  void erase_table(TableId table, ShardRange shards);
 
   ShardCount shards_;
   Map rows_;

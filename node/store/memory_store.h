@@ -66,7 +66,7 @@ class MemoryStore : public NodeStore {
     std::optional<std::string_view> get(TableId table, uint64_t hash, std::string_view key) override;
     void put(TableId table, uint64_t hash, std::string_view key, std::string_view row) override;
     void erase(TableId table, uint64_t hash, std::string_view key) override;
-    void erase_table(TableId table, ShardRange shards) override;
+    void erase_tables(std::span<const TableId> tables, ShardRange shards) override;
     std::unique_ptr<RowCursor> seek(TableId table, uint64_t hash, std::string_view key,
                                     Direction direction) override;
 

@@ -201,12 +201,13 @@ class RocksStore::Impl {
   }
 
   void erase_shards(ShardRange shards) {
-    std::set<TableId> tables = cache_.dirty_tables();
+    std::set<TableId> found = cache_.dirty_tables();
     for (auto table = backend_->next_table(TableId{0}); table;
          table = backend_->next_table(TableId{table->value + 1})) {
-      tables.insert(*table);
+      found.insert(*table);
     }
-    for (TableId table : tables) cache_.erase_table(table, shards);
+    const std::vector<TableId> tables(found.begin(), found.end());
+    cache_.erase_tables(tables, shards);
   }
 
   rocksdb::DB& database() { return backend_->database(); }

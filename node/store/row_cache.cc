@@ -243,18 +243,20 @@ void RowCache::assign(std::string_view key, std::optional<std::string_view> row)
   make_room();
 }
 
-void RowCache::erase_table(TableId table, ShardRange shards) {
-  if (shards.empty()) return;
+void RowCache::erase_tables(std::span<const TableId> tables, ShardRange shards) {
+  if (shards.empty() || tables.empty()) return;
   ++writes_;
+  ++figures_.passes;
+  const std::set<TableId> among(tables.begin(), tables.end());
   HashSpan hashes = hash_span(shards, shards_);
   std::vector<Row*> going;
   for (const Slot& slot : slots_) {
     if (slot.row == nullptr) continue;
     DecodedStoreKey key = *decode_store_key(slot.row->key());
-    if (key.table == table && hashes.contains(key.hash)) going.push_back(slot.row);
+    if (hashes.contains(key.hash) && among.count(key.table) != 0) going.push_back(slot.row);
   }
   for (Row* row : going) remove(row);
-  backend_.erase_range(table, hashes);
+  for (TableId table : among) backend_.erase_range(table, hashes);
 }
 
 Result<std::optional<std::string>> RowCache::write_back(std::string_view from, size_t rows_max) {

@@ -297,6 +297,26 @@ TEST(RocksStore, WhatWasSavedIsThereAfterARestartAndWhatWasForgottenIsNot) {
   });
 }
 
+// The loop stands still meanwhile, and a node may have a thousand tables.
+TEST(RocksStore, ErasingTheRowsOfShardsIsOnePassOverTheCache) {
+  TempDirectory directory;
+  AsioLoop loop("erase");
+  auto store = RocksStore::open(options_for(directory.path), loop);
+  ASSERT_TRUE(store.ok());
+  loop.run([&] {
+    for (uint32_t table = 1; table <= 50; ++table) (*store)->rows().put(TableId{table}, 1, "k", "row");
+  });
+  ASSERT_TRUE(save(loop, **store, {}).ok());
+  loop.run([&] {
+    for (uint32_t table = 51; table <= 100; ++table) (*store)->rows().put(TableId{table}, 1, "k", "row");
+    (*store)->erase_shards({ShardId{0}, ShardId{16}});
+    EXPECT_EQ((*store)->figures().passes, 1u);
+    for (uint32_t table = 1; table <= 100; ++table) {
+      EXPECT_FALSE((*store)->rows().get(TableId{table}, 1, "k").has_value()) << table;
+    }
+  });
+}
+
 TEST(RocksStore, RefusesAnotherNodesDirectory) {
   TempDirectory directory;
   AsioLoop loop("other");
