@@ -345,6 +345,15 @@ TEST(RocksStore, RefusesADirectoryThatIsInUseOrNotANodes) {
   EXPECT_FALSE(RocksStore::open(options_for(other.path), loop).ok());
 }
 
+TEST(RocksStore, AStartThatThePowerCutShortIsMadeAgain) {
+  TempDirectory directory;
+  AsioLoop loop("cut");
+  std::ofstream(directory.path + "/IDENTITY_OF_NODE.new") << "tidemark";
+  EXPECT_TRUE(RocksStore::open(options_for(directory.path), loop).ok());
+  EXPECT_FALSE(fs::exists(directory.path + "/IDENTITY_OF_NODE.new"));
+  EXPECT_TRUE(RocksStore::open(options_for(directory.path), loop).ok());
+}
+
 TEST(RocksStore, ADamagedCheckpointIsRefusedWithWhatToDo) {
   TempDirectory directory;
   AsioLoop loop("damage");
