@@ -56,7 +56,7 @@ class HashRows : public RowStore {
     rows_[hash].assign(row);
   }
   void erase(TableId, uint64_t hash, std::string_view) override { rows_.erase(hash); }
-  void erase_table(TableId, ShardRange) override {}
+  void erase_tables(std::span<const TableId>, ShardRange) override {}
   std::unique_ptr<RowCursor> seek(TableId, uint64_t, std::string_view, Direction) override { std::abort(); }
 
  private:

@@ -29,6 +29,7 @@ struct NodeOptions {
   // may be who has nothing to do.
   uint64_t lag_records_max = 1'000'000;
   Micros reopen_delay{50'000};        // After an incarnation has ended.
+  Micros refused_delay{30'000'000};   // A region whose log was refused is tried again.
   Micros pump_interval{50'000};       // Of queues that nothing happens to.
   Micros status_interval{1'000'000};  // A status that may have been lost is sent again.
   Micros seed_timeout{2'000'000};     // A standby without a checkpoint asks again.

@@ -41,7 +41,7 @@ void RegionReplica::open_log(bool create) {
     context_.handles.open(stream(), [this, guard](Result<std::shared_ptr<Log>, LogFailure> log) {
       if (guard.expired()) return;
       if (!log.ok()) return retry_log(log.error(), false);
-      on_log_opened(std::move(*log));
+      start_tailing(std::move(*log));
     });
   };
   if (!create) return open();
@@ -58,28 +58,8 @@ void RegionReplica::retry_log(const LogFailure& failure, bool create) {
   scheduler_.post_after(context_.options.wal.retry_delay, [this, create] { open_log(create); });
 }
 
-void RegionReplica::on_log_opened(std::shared_ptr<Log> log) {
-  Log& asked = *log;
-  asked.bounds([this, log, guard = scheduler_.token()](Result<Log::Bounds, LogFailure> bounds) {
-    if (guard.expired()) return;
-    if (!bounds.ok()) return retry_log(bounds.error(), false);
-    start_tailing(log, *bounds);
-  });
-}
-
-// A log that ends before the checkpoint was swapped or lost its end; one that begins after it can not be
-// replayed from here.
-void RegionReplica::start_tailing(std::shared_ptr<Log> log, Log::Bounds bounds) {
-  Offset from = region_.state().reader().next;
-  if (bounds.end < from) {
-    return fail({LogError::Refused, "the log of " + name() + " ends at " + std::to_string(bounds.end.value) +
-                                        ", before its checkpoint at " + std::to_string(from.value)});
-  }
-  if (from < bounds.begin) {
-    return fail({LogError::Trimmed, "the log of " + name() + " begins at " +
-                                        std::to_string(bounds.begin.value) + ", after the checkpoint at " +
-                                        std::to_string(from.value)});
-  }
+// The Wal asks where the log begins and ends, and has patience with a store that does not know.
+void RegionReplica::start_tailing(std::shared_ptr<Log> log) {
   WalListener& listener = *this;
   wal_ = std::make_unique<Wal>(stream(), share_log(std::move(log)), region_.state().reader(),
                                context_.scheduler, listener, context_.options.wal);
@@ -109,6 +89,7 @@ void RegionReplica::on_record(Offset at, const WalRecord& record, const ReaderSt
   log_figures_.bytes += record_bytes_;
   Status applied = region_.on_record(at, record, state, out_);
   if (!applied.ok()) {
+    damaged_ = true;
     return fail({LogError::Refused, "record " + std::to_string(at.value) + ": " + applied.error().message});
   }
   history_.note(state);
@@ -189,8 +170,12 @@ void RegionReplica::hand_facts() {
   perform();
 }
 
+// Nothing is sealed where a change is undone: that must not wait for what may never come.
 bool RegionReplica::children_streams_there() const {
-  if (!facts_->change) return true;
+  if (!facts_->change || facts_->change->phase() == pb::RegionChange::UNDO ||
+      facts_->change->phase() == pb::RegionChange::MERGE_UNMERGE) {
+    return true;
+  }
   return std::all_of(
       facts_->change->children().begin(), facts_->change->children().end(),
       [&](const auto& child) { return streams_created_.count(RegionId{child.region()}) != 0; });
@@ -356,12 +341,18 @@ void RegionReplica::schedule_turn() {
 void RegionReplica::end_turn() {
   turn_posted_ = false;
   if (failed_) return;
-  region_.hold_back(!has_room_ || region_.state().records_behind() > context_.options.lag_records_max);
+  check_room();
+  region_.hold_back(!context_.rows.has_room() ||
+                    region_.state().records_behind() > context_.options.lag_records_max);
   region_.set_time_of_day(time_of_day());
   region_.on_tick(scheduler_.now(), out_);
   perform();
   if (queues_) queues_->pump();
   if (const std::optional<Micros> next = region_.next_tick()) tick_.by(*next);
+}
+
+void RegionReplica::check_room() {
+  if (wal_) wal_->hold_reading(!context_.rows.has_room());
 }
 
 // Opens may have been lost and peers may have taken what was unsent: nobody tells.

@@ -47,7 +47,7 @@ class RegionReplica : private WalListener {
     std::function<void(RegionId)> on_sealed;       // All of the stream was read: children can be built.
     std::function<void(RegionId)> on_status;       // There is news for the coordinator.
     std::function<void(RegionId)> on_map_doubted;  // The region map may have moved on.
-    // The stream can not be used from where this replica stands. Final.
+    // The stream can not be used from where this replica stands. Final for this replica.
     std::function<void(RegionId, LogFailure)> on_failed;
     std::function<void(RegionId, const AskCommitted&)> on_ask_committed;
   };
@@ -76,8 +76,9 @@ class RegionReplica : private WalListener {
   bool on_message(const Address& from, const pb::Message& message);
   void on_committed_positions(const std::vector<LaneRun>& lanes);
 
-  // No room for more rows: clients are refused until there is.
-  void set_room(bool has_room) { has_room_ = has_room; }
+  // To be called now and then: without room for more rows, whoever waits for it is not told when it is there.
+  // Meanwhile clients are refused, effects are not answered, and no log is read.
+  void check_room();
 
   // Discards what every replica and lane is past, as the region map says.
   void trim_to(Offset floor);
@@ -91,6 +92,8 @@ class RegionReplica : private WalListener {
   bool owning() const { return region_.owning(); }
   bool sealed() const { return region_.state().seal().has_value(); }
   bool caught_up() const { return caught_up_; }
+  // A record could not be applied, or only half of it: there is no checkpoint of this.
+  bool damaged() const { return damaged_; }
   std::optional<Offset> incarnation() const { return incarnation_; }
 
   // As of the last record applied: the rows of the store are at least as new.
@@ -120,8 +123,7 @@ class RegionReplica : private WalListener {
   void on_waiting(const LogFailure& why) override;
 
   void open_log(bool create);
-  void on_log_opened(std::shared_ptr<Log> log);
-  void start_tailing(std::shared_ptr<Log> log, Log::Bounds bounds);
+  void start_tailing(std::shared_ptr<Log> log);
   void retry_log(const LogFailure& failure, bool create);
   void fail(const LogFailure& failure);
 
@@ -159,6 +161,7 @@ class RegionReplica : private WalListener {
 
   std::unique_ptr<Wal> wal_;
   bool failed_ = false;
+  bool damaged_ = false;
   bool caught_up_ = false;
   std::optional<MapVersion> opening_version_;  // Of the map under which open() was called.
   std::optional<MapVersion> refused_version_;  // A newer fence is there: only a newer map helps.
@@ -168,7 +171,6 @@ class RegionReplica : private WalListener {
   std::optional<RegionFacts> facts_;
   std::set<RegionId> streams_created_;
   bool creating_streams_ = false;
-  bool has_room_ = true;
 
   RegionCommands out_;
   std::deque<AppendCommand> appends_;  // Not yet taken by the Wal.

@@ -138,6 +138,7 @@ void RegionSet::drop(RegionId region) {
   replicas_.erase(region);
   on_disk_.erase(region);
   failed_.erase(region);
+  doubted_.erase(region);
   store_.forget(region);
   saved_.erase(region);
   if (shards) erase_uncovered(*shards, region);
@@ -211,7 +212,7 @@ bool RegionSet::load_checkpoint(const pb::RegionEntry& entry, MapVersion joined)
   if (!state.ok()) {
     context_.options.say("the checkpoint of region " + std::to_string(entry.region()) +
                          " can not be used: " + state.error().message);
-    failed_.insert(checkpoint.region);
+    give_up(checkpoint.region);
     return false;
   }
   RegionReplica::Origin origin;
@@ -297,14 +298,39 @@ void RegionSet::add(RegionState state, RegionReplica::Origin origin) {
 void RegionSet::on_replica_failed(RegionId region, const LogFailure& failure) {
   const pb::RegionEntry* entry = view_.region(region);
   bool can_be_seeded = entry != nullptr && entry->owner() != context_.options.name;
-  replicas_.erase(region);
+  std::unique_ptr<RegionReplica> replica = std::move(replicas_.extract(region).mapped());
   if (failure.code == LogError::Trimmed && can_be_seeded) {
     drop(region);
     if (std::optional<MapVersion> joined = membership(*entry)) wants_seed_[region] = *joined;
   } else {
-    failed_.insert(region);
+    give_up(region);
+    if (!replica->damaged()) {
+      on_disk_.insert_or_assign(region, replica->checkpoint());
+      scheduler_.post_after(context_.options.refused_delay, [this, region] { try_again(region); });
+    }
   }
   listener_.on_status(region);
+}
+
+void RegionSet::give_up(RegionId region) {
+  failed_.insert(region);
+  doubted_.insert(region);
+}
+
+// The store may know better by now, or the map: a log that was cut, a broker that had not heard of a topic,
+// an owner that could not be seeded.
+void RegionSet::try_again(RegionId region) {
+  if (failed_.count(region) == 0 || on_disk_.count(region) == 0) return;
+  failed_.erase(region);
+  reconcile();
+}
+
+// Whoever promotes this replica, or cuts the log on its word, must be able to rely on it.
+bool RegionSet::is_doubted(RegionId region) const {
+  auto replica = replicas_.find(region);
+  const bool follows =
+      replica != replicas_.end() && (replica->second->caught_up() || replica->second->owning());
+  return doubted_.count(region) != 0 && !follows;
 }
 
 // ---- seeds -------------------------------------------------------------------------------------------
@@ -387,7 +413,7 @@ void RegionSet::save_now() {
     for (const NodeStore::Done& waiter : waiters) waiter(saved);
     if (!save_waiters_.empty()) save_now();
   };
-  if (checkpoints.empty()) return scheduler_.post([finish] { finish(Status{}); });
+  if (checkpoints.empty() && store_.rows().has_room()) return scheduler_.post([finish] { finish(Status{}); });
   store_.save(std::move(checkpoints), finish);
 }
 
@@ -406,7 +432,7 @@ std::vector<pb::RegionStatus> RegionSet::statuses() const {
     status.set_node(context_.options.name);
     status.set_joined(joined->value);
     auto saved = saved_.find(region);
-    if (saved != saved_.end() &&
+    if (saved != saved_.end() && !is_doubted(region) &&
         (saved->second.joined == *joined || TM_MUTATION("an earlier membership counts"))) {
       status.set_has_checkpoint(true);
       status.set_checkpoint(saved->second.log_needed_from.value);

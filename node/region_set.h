@@ -83,6 +83,9 @@ class RegionSet {
   RegionReplica* sealed_parent(RegionId parent);
   void add(RegionState state, RegionReplica::Origin origin);
   void on_replica_failed(RegionId region, const LogFailure& failure);
+  void give_up(RegionId region);
+  void try_again(RegionId region);
+  bool is_doubted(RegionId region) const;
   void save_now();
 
   ReplicaContext context_;
@@ -95,7 +98,8 @@ class RegionSet {
   std::map<RegionId, Checkpoint> on_disk_;  // Loaded, and not yet turned into a replica.
   std::map<RegionId, Held> saved_;          // What is durable.
   std::map<RegionId, MapVersion> wants_seed_;
-  std::set<RegionId> failed_;  // Can not be used: told once, kept as they are.
+  std::set<RegionId> failed_;   // Can not be used: kept as they are, and tried again if that may help.
+  std::set<RegionId> doubted_;  // Failed once: what they have counts again once they follow their log.
 
   bool saving_ = false;
   bool save_posted_ = false;

@@ -59,13 +59,18 @@ class RowStore {
   // These rows are about to be read or written: a hint, with which memory is fetched for many at once.
   virtual void prefetch(std::span<const RowAddress>) {}
 
+  // False: memory is at its bound and the disk takes nothing. Whoever would bring more rows waits until a
+  // save has made room.
+  virtual bool has_room() const { return true; }
+
   // The view is good until the next call. None: no row.
   virtual std::optional<std::string_view> get(TableId table, uint64_t hash, std::string_view key) = 0;
 
   // Only durable rows are written (what is in flight lies in the region's overlay).
   virtual void put(TableId table, uint64_t hash, std::string_view key, std::string_view row) = 0;
   virtual void erase(TableId table, uint64_t hash, std::string_view key) = 0;
-  virtual void erase_table(TableId table, ShardRange shards) = 0;
+  // All of these tables at once: it may cost a look at every row in memory.
+  virtual void erase_tables(std::span<const TableId> tables, ShardRange shards) = 0;
 
   // From the first row at or after (Forward) or at or before (Backward) the given place.
   virtual std::unique_ptr<RowCursor> seek(TableId table, uint64_t hash, std::string_view key,

@@ -9,8 +9,13 @@
 namespace tidemark {
 
 SeedSender::SeedSender(const NodeOptions& options, const ClusterView& view, RegionSet& regions,
-                       RowStore& rows, Transport& transport)
-    : options_(options), view_(view), regions_(regions), rows_(rows), transport_(transport) {}
+                       RowStore& rows, Random& random, Transport& transport)
+    : options_(options),
+      view_(view),
+      regions_(regions),
+      rows_(rows),
+      random_(random),
+      transport_(transport) {}
 
 bool SeedSender::is_member(RegionId region, MapVersion joined) const {
   const pb::RegionEntry* entry = view_.region(region);
@@ -29,25 +34,33 @@ void SeedSender::on_ack(const Address& from, const pb::CheckpointAck& ack) {
   if (replica == nullptr || !replica->owning()) return;
   if (!is_member(region, joined) && !TM_MUTATION("a seed before joining")) return;
   Sending& sending = sending_[{region, from}];
-  if (sending.rows_done && ack.index() == sending.next) {  // It has all of it.
+  const bool of_this = sending.next > 0 && ack.sending() == sending.name;
+  const bool has_all_made = of_this && ack.index() == sending.next;
+  if (sending.rows_done && has_all_made) {  // It has all of it.
     sending_.erase({region, from});
     return;
   }
-  bool fresh = ack.index() == 0 && sending.next != 1;
-  bool known =
-      sending.checkpoint.joined == joined && (ack.index() == sending.next || ack.index() + 1 == sending.next);
-  if (fresh || !known || TM_BUGGIFY("seeding: begun again")) {
-    sending = Sending{};
-    sending.checkpoint = replica->checkpoint();
-    sending.checkpoint.joined = joined;
-    sending.checkpoint.map_version = MapVersion{view_.map().version()};
-  }
-  if (sending.last && ack.index() + 1 == sending.next) {
-    transport_.send(from, sending.last);
+  const bool fresh = sending.next == 0 || (ack.index() == 0 && sending.next != 1);
+  if (fresh || sending.checkpoint.joined != joined || TM_BUGGIFY("seeding: begun again")) {
+    sending = begin(*replica, joined);
+  } else if (!has_all_made) {
+    // The last chunk may have been lost; of the first one the standby may not even know what it is of. Any
+    // other ack is late: to begin again for it, or to send what comes next, would be wrong or never end.
+    const bool lacks_last = sending.next == 1 || (of_this && ack.index() + 1 == sending.next);
+    if (lacks_last) transport_.send(from, sending.last);
     return;
   }
   sending.last = next_chunk(sending);
   transport_.send(from, sending.last);
+}
+
+SeedSender::Sending SeedSender::begin(RegionReplica& replica, MapVersion joined) {
+  Sending sending;
+  sending.checkpoint = replica.checkpoint();
+  sending.checkpoint.joined = joined;
+  sending.checkpoint.map_version = MapVersion{view_.map().version()};
+  sending.name = random_.next();
+  return sending;
 }
 
 void SeedSender::on_disconnect(const Address& peer) {
@@ -61,6 +74,7 @@ MessagePtr SeedSender::next_chunk(Sending& sending) {
   chunk.set_map_version(sending.checkpoint.map_version.value);
   chunk.set_joined(sending.checkpoint.joined.value);
   chunk.set_index(sending.next++);
+  chunk.set_sending(sending.name);
   if (!sending.rows_done) read_rows(sending, *chunk.mutable_rows());
   if (sending.rows_done) {
     chunk.set_last(true);
@@ -113,36 +127,42 @@ void SeedReceiver::ask() {
     return wanted == regions_.wants_seed().end() || wanted->second != it.second.joined;
   });
   for (const auto& [region, joined] : regions_.wants_seed()) {
-    auto [at, fresh] = receiving_.try_emplace(region, Receiving{joined, 0, scheduler_.now()});
+    auto [at, fresh] = receiving_.try_emplace(region, Receiving{joined, scheduler_.now(), {}});
     bool late = scheduler_.now().value - at->second.heard_at.value >= options_.seed_timeout.value / 2;
     if (fresh || late) send_ack(region, at->second);
   }
 }
 
-void SeedReceiver::send_ack(RegionId region, const Receiving& receiving) {
+void SeedReceiver::send_ack(RegionId region, Receiving& receiving) {
   const pb::RegionEntry* entry = view_.region(region);
   if (entry == nullptr) return;
   Address owner = view_.address_of(entry->owner());
   if (owner.value.empty()) return;
+  // What another owner has sent is of another checkpoint.
+  if (receiving.from != owner) receiving = {receiving.joined, receiving.heard_at, owner};
   auto message = std::make_shared<pb::Message>();
   pb::CheckpointAck& ack = *message->mutable_checkpoint_ack();
   ack.set_region(region.value);
   ack.set_joined(receiving.joined.value);
   ack.set_index(receiving.next);
+  ack.set_sending(receiving.sending);
   transport_.send(owner, std::move(message));
 }
 
-void SeedReceiver::on_chunk(const Address&, const pb::CheckpointChunk& chunk) {
+void SeedReceiver::on_chunk(const Address& from, const pb::CheckpointChunk& chunk) {
   RegionId region{chunk.region()};
   auto found = receiving_.find(region);
   if (found == receiving_.end() || found->second.joined.value != chunk.joined()) return;
   Receiving& receiving = found->second;
-  // A new owner, or one that has forgotten, begins again.
-  if (chunk.index() == 0) {
-    receiving.next = 0;
-    if (!regions_.begin_seed(region)) return;  // Asked again later.
-  }
+  if (receiving.from != from || !rows_.has_room()) return;  // Asked again later.
+  // An owner that has forgotten begins again.
+  if (chunk.index() == 0 && chunk.sending() != receiving.sending) receiving.next = 0;
   if (chunk.index() != receiving.next) return;
+  if (chunk.index() == 0) {
+    if (!regions_.begin_seed(region)) return;  // Asked again later.
+    receiving.sending = chunk.sending();
+  }
+  if (chunk.sending() != receiving.sending) return;
   receiving.heard_at = scheduler_.now();
   if (!take_rows(chunk.rows())) {
     options_.say("a chunk of the checkpoint of region " + std::to_string(region.value) + " is malformed");

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/guarded_scheduler.h"
+#include "base/random.h"
 #include "net/transport.h"
 #include "node/region_set.h"
 #include "proto/messages.pb.h"
@@ -19,7 +20,7 @@ namespace tidemark {
 class SeedSender {
  public:
   SeedSender(const NodeOptions& options, const ClusterView& view, RegionSet& regions, RowStore& rows,
-             Transport& transport);
+             Random& random, Transport& transport);
 
   // The standby has everything before `index`.
   void on_ack(const Address& from, const pb::CheckpointAck& ack);
@@ -28,6 +29,7 @@ class SeedSender {
  private:
   struct Sending {
     Checkpoint checkpoint;
+    uint64_t name = 0;
     uint64_t next = 0;   // The chunk to make next.
     TableId table;       // Where the reading of rows goes on ...
     std::string cursor;  // ... after this store key; empty: at the table's beginning.
@@ -36,6 +38,7 @@ class SeedSender {
   };
 
   bool is_member(RegionId region, MapVersion joined) const;
+  Sending begin(RegionReplica& replica, MapVersion joined);
   MessagePtr next_chunk(Sending& sending);
   void read_rows(Sending& sending, std::string& out);
 
@@ -43,6 +46,7 @@ class SeedSender {
   const ClusterView& view_;
   RegionSet& regions_;
   RowStore& rows_;
+  Random& random_;
   Transport& transport_;
   std::map<std::pair<RegionId, Address>, Sending> sending_;
 };
@@ -60,11 +64,13 @@ class SeedReceiver {
  private:
   struct Receiving {
     MapVersion joined;
-    uint64_t next = 0;
     Micros heard_at;
+    Address from;          // The owner that was asked. Whoever owned the region before may still be sending.
+    uint64_t sending = 0;  // Which of its sendings the chunks before `next` are of.
+    uint64_t next = 0;
   };
 
-  void send_ack(RegionId region, const Receiving& receiving);
+  void send_ack(RegionId region, Receiving& receiving);
   bool take_rows(std::string_view rows);
 
   const NodeOptions& options_;

@@ -53,7 +53,8 @@ void StorageNode::start() {
   news.on_status = [this](RegionId) { schedule_status(); };
   news.on_ask_committed = [this](RegionId asker, const AskCommitted& ask) { ask_committed(asker, ask); };
   regions_ = std::make_unique<RegionSet>(replica, *view_, store_, news);
-  seed_sender_ = std::make_unique<SeedSender>(options_, *view_, *regions_, store_.rows(), context_.transport);
+  seed_sender_ = std::make_unique<SeedSender>(options_, *view_, *regions_, store_.rows(), context_.random,
+                                              context_.transport);
   seed_receiver_ = std::make_unique<SeedReceiver>(options_, *view_, *regions_, store_.rows(),
                                                   context_.scheduler, context_.transport);
   context_.transport.set_handlers(
@@ -90,9 +91,8 @@ void StorageNode::on_map() {
 void StorageNode::keep_time() {
   scheduler_.post_after(options_.status_interval, [this] {
     if (stopped_) return;
-    bool room = store_.has_room();
-    regions_->for_each([room](RegionReplica& it) {
-      it.set_room(room);
+    regions_->for_each([](RegionReplica& it) {
+      it.check_room();
       it.sample();
     });
     seed_receiver_->ask();

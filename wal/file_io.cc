@@ -106,6 +106,25 @@ void File::sync() const {
     end_process(failed("sync").message + "; the log can not be trusted further");
 }
 
+std::filesystem::path draft_of(const std::filesystem::path& path) {
+  auto draft = path;
+  draft += ".new";
+  return draft;
+}
+
+Status write_file(const std::filesystem::path& path, std::string bytes) {
+  const auto draft = draft_of(path);
+  auto file = File::open(draft, O_RDWR | O_CREAT | O_TRUNC);
+  if (!file.ok()) return file.error();
+  TM_TRY(file->write_at(0, {{bytes.data(), bytes.size()}}));
+  file->sync();
+  std::error_code error;
+  std::filesystem::rename(draft, path, error);
+  if (error) return Error{path.string() + ": can not rename to it: " + error.message()};
+  sync_directory(path.parent_path());
+  return {};
+}
+
 void sync_directory(const std::filesystem::path& path) {
   auto directory = File::open(path, O_RDONLY | O_DIRECTORY);
   if (!directory.ok()) end_process(directory.error().message);

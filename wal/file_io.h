@@ -46,6 +46,11 @@ class File {
   std::filesystem::path path_;
 };
 
+// A file of that name exists only whole and durable, whenever the power goes. What an earlier attempt has
+// left lies beside it under draft_of() and is written over. A failed sync ends the process.
+Status write_file(const std::filesystem::path& path, std::string bytes);
+std::filesystem::path draft_of(const std::filesystem::path& path);
+
 // So that the names in it are durable. Ends the process on failure.
 void sync_directory(const std::filesystem::path& path);
 

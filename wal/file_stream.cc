@@ -10,8 +10,6 @@
 namespace tidemark {
 namespace {
 
-constexpr const char* kNewSuffix = ".new";
-
 Error at_byte(const File& file, uint64_t position, const std::string& what) {
   return Error{file.path().string() + ", byte " + std::to_string(position) + ": " + what};
 }
@@ -19,17 +17,7 @@ Error at_byte(const File& file, uint64_t position, const std::string& what) {
 // A segment of that name exists only with a durable header.
 Result<File> create_segment(const std::filesystem::path& directory, StreamId stream, Offset first) {
   const auto path = directory / segment_file_name(first);
-  auto draft = path;
-  draft += kNewSuffix;
-  auto file = File::open(draft, O_RDWR | O_CREAT | O_TRUNC);
-  if (!file.ok()) return file.error();
-  std::string header = encode_segment_header(stream, first);
-  TM_TRY(file->write_at(0, {{header.data(), header.size()}}));
-  file->sync();
-  std::error_code error;
-  std::filesystem::rename(draft, path, error);
-  if (error) return Error{path.string() + ": can not name the segment: " + error.message()};
-  sync_directory(directory);
+  TM_TRY(write_file(path, encode_segment_header(stream, first)));
   return File::open(path, O_RDWR);
 }
 
@@ -51,8 +39,7 @@ Result<std::vector<Offset>> list_segments(const std::filesystem::path& directory
 Status FileStream::create(const std::filesystem::path& directory, StreamId stream) {
   std::error_code error;
   if (std::filesystem::exists(directory, error)) return {};
-  auto draft = directory;
-  draft += kNewSuffix;
+  const auto draft = draft_of(directory);
   std::filesystem::remove_all(draft, error);
   if (!std::filesystem::create_directory(draft, error)) {
     return Error{draft.string() + ": can not create: " + error.message()};

@@ -54,7 +54,6 @@ class KafkaProducer final : KafkaEvents {
   const Notice notice_;
 
   std::mutex mutex_;
-  std::shared_ptr<Handle> handle_;
   std::unordered_map<uint64_t, Done> in_flight_;
   uint64_t next_id_ = 1;
   std::atomic<size_t> in_flight_count_ = 0;
@@ -66,7 +65,9 @@ class KafkaProducer final : KafkaEvents {
   std::string fatal_;  // The poll thread's.
   std::atomic<uint64_t> handles_made_ = 0;
   std::atomic<bool> stopping_ = false;
-  std::thread thread_;
+  // Under the mutex. After all that events touch: the client may log until it is destroyed.
+  std::shared_ptr<Handle> handle_;
+  std::thread thread_;  // Ended before anything else is.
 };
 
 }  // namespace tidemark

@@ -62,6 +62,7 @@ class Wal::Impl : public std::enable_shared_from_this<Wal::Impl> {
   bool owning() const { return phase_ == Phase::Owning; }
   bool idle() const { return phase_ == Phase::Tailing; }
   void stop_owning();
+  void hold_reading(bool held);
   void trim(Offset begin);
   const ReaderState& state() const { return state_; }
   ReaderState state_at(Offset from) const;
@@ -116,6 +117,8 @@ class Wal::Impl : public std::enable_shared_from_this<Wal::Impl> {
 
   std::unique_ptr<StreamReader> reader_;  // None while owning, and until the log's bounds were checked.
   bool reading_ = false;
+  bool held_ = false;
+  bool would_read_ = false;     // Held, and else it would be reading.
   std::optional<Offset> goal_;  // The durable end as it was when asked for.
   std::optional<Micros> short_since_;
   std::string waiting_for_;
@@ -171,6 +174,8 @@ void Wal::Impl::on_bounds(const Log::Bounds& bounds) {
 void Wal::Impl::read_on() {
   if (reading_ || phase_ == Phase::Owning || phase_ == Phase::Failed) return;
   if (phase_ == Phase::Fencing && TM_MUTATION("serves before it has read up to its fence")) return;
+  would_read_ = held_ && (phase_ == Phase::Tailing || phase_ == Phase::ReadToEnd);
+  if (would_read_) return;
   if (reader_ == nullptr) {
     reader_ = std::make_unique<StreamReader>(stream_, *log_, state_, options_.read_bytes);
   }
@@ -181,6 +186,11 @@ void Wal::Impl::read_on() {
     if (read.error().code != LogError::Unavailable) return fail(read.error());
     retry_after(read.error(), [this] { read_on(); });
   }));
+}
+
+void Wal::Impl::hold_reading(bool held) {
+  held_ = held;
+  if (!held && would_read_) read_on();
 }
 
 void Wal::Impl::on_read(std::vector<JudgedRecord> records) {
@@ -434,6 +444,9 @@ bool Wal::idle() const {
 }
 void Wal::stop_owning() {
   impl_->stop_owning();
+}
+void Wal::hold_reading(bool held) {
+  impl_->hold_reading(held);
 }
 void Wal::trim(Offset begin) {
   impl_->trim(begin);

@@ -97,6 +97,10 @@ class Wal {
   // count. Without effect if idle().
   void stop_owning();
 
+  // While held, the log is not read, but for what was asked for before and up to one's own fence: nobody has
+  // room for more records. An open() waits meanwhile.
+  void hold_reading(bool held);
+
   // Discards the log before `begin`; a hint, to be repeated if it fails.
   // REQUIRES: begin is at or before state().next.
   void trim(Offset begin);

@@ -19,7 +19,7 @@ constexpr size_t kLaneBytes = 80;  // Of a lane's floor and position in a record
 
 void RegionOwner::on_effects(const Asker& asker, const pb::EffectBatch& batch, RegionCommands& out) {
   // Not answered: the sender asks again.
-  if (queue_.unsent_bytes() > 2 * options_.in_flight_bytes_max) return;
+  if (queue_.unsent_bytes() > 2 * options_.in_flight_bytes_max || !rows_.store().has_room()) return;
   if (!read_lanes(batch)) return send(out, asker, refuse(pb::MALFORMED, "a malformed effect batch"));
   if (batch.catalog_version() > ahead_.catalog().version().value) {
     return send(out, asker, effect_answer(pb::EffectAnswer::CATALOG_BEHIND, &batch));

@@ -150,7 +150,7 @@ Status RegionState::apply_body(Offset at, const pb::RecordBody& body, RowStore& 
     case pb::RecordBody::kCatalog: {
       std::vector<TableId> dropped;
       TM_TRY(apply_catalog(body.catalog(), dropped));
-      for (TableId table : dropped) rows.erase_table(table, identity_.shards);
+      rows.erase_tables(dropped, identity_.shards);
       break;
     }
     default: return apply_control(at, body);

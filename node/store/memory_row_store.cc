@@ -83,6 +83,10 @@ void MemoryRowStore::erase(TableId table, uint64_t hash, std::string_view key) {
   rows_.erase(encode_store_key(table, hash, key));
 }
 
+void MemoryRowStore::erase_tables(std::span<const TableId> tables, ShardRange shards) {
+  for (TableId table : tables) erase_table(table, shards);
+}
+
 void MemoryRowStore::erase_table(TableId table, ShardRange shards) {
   if (shards.empty()) return;
   ++writes_;

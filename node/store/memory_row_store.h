@@ -12,10 +12,13 @@ class MemoryRowStore : public RowStore {
  public:
   explicit MemoryRowStore(ShardCount shards) : shards_(shards) {}
 
+  bool has_room() const override { return has_room_; }
+  void set_room(bool has_room) { has_room_ = has_room; }
+
   std::optional<std::string_view> get(TableId table, uint64_t hash, std::string_view key) override;
   void put(TableId table, uint64_t hash, std::string_view key, std::string_view row) override;
   void erase(TableId table, uint64_t hash, std::string_view key) override;
-  void erase_table(TableId table, ShardRange shards) override;
+  void erase_tables(std::span<const TableId> tables, ShardRange shards) override;
   std::unique_ptr<RowCursor> seek(TableId table, uint64_t hash, std::string_view key,
                                   Direction direction) override;
 
@@ -26,9 +29,11 @@ class MemoryRowStore : public RowStore {
 
  private:
   class Cursor;
+  void erase_table(TableId table, ShardRange shards);
 
   ShardCount shards_;
   Map rows_;
+  bool has_room_ = true;
   uint64_t writes_ = 0;  // Cursors find their place again when it has moved.
 };
 

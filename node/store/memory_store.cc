@@ -37,9 +37,10 @@ void MemoryStore::Recorder::erase(TableId table, uint64_t hash, std::string_view
       [table, hash, key = std::string(key)](MemoryDisk& disk) { disk.rows_.erase(table, hash, key); });
 }
 
-void MemoryStore::Recorder::erase_table(TableId table, ShardRange shards) {
-  now_.erase_table(table, shards);
-  disk_.unsynced_.push_back([table, shards](MemoryDisk& disk) { disk.rows_.erase_table(table, shards); });
+void MemoryStore::Recorder::erase_tables(std::span<const TableId> tables, ShardRange shards) {
+  now_.erase_tables(tables, shards);
+  disk_.unsynced_.push_back([tables = std::vector<TableId>(tables.begin(), tables.end()),
+                             shards](MemoryDisk& disk) { disk.rows_.erase_tables(tables, shards); });
 }
 
 std::unique_ptr<RowCursor> MemoryStore::Recorder::seek(TableId table, uint64_t hash, std::string_view key,
@@ -77,6 +78,7 @@ void MemoryStore::save(std::vector<Checkpoint> checkpoints, Done done) {
       for (const Checkpoint& checkpoint : saved) disk.checkpoints_[checkpoint.region] = checkpoint;
     });
     disk_.sync(disk_.unsynced_.size());
+    disk_.full_ = false;
     done(Status{});
   });
 }

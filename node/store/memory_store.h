@@ -25,6 +25,7 @@ class MemoryDisk {
   const MemoryRowStore& rows() const { return rows_; }
   const std::map<RegionId, Checkpoint>& checkpoints() const { return checkpoints_; }
   void refuse_saves(std::string reason) { refusal_ = std::move(reason); }  // "" ends it.
+  void fill() { full_ = true; }  // No room for rows, until it takes a save.
 
  private:
   friend class MemoryStore;
@@ -38,6 +39,7 @@ class MemoryDisk {
   std::optional<MapVersion> first_map_;
   std::vector<Write> unsynced_;
   std::string refusal_;
+  bool full_ = false;
 };
 
 class MemoryStore : public NodeStore {
@@ -53,7 +55,6 @@ class MemoryStore : public NodeStore {
   void save(std::vector<Checkpoint> checkpoints, Done done) override;
   void forget(RegionId region) override;
   void erase_shards(ShardRange shards) override;
-  bool has_room() const override { return true; }
 
  private:
   struct Alive {};
@@ -61,10 +62,11 @@ class MemoryStore : public NodeStore {
   class Recorder : public RowStore {
    public:
     Recorder(MemoryDisk& disk, ShardCount shards) : disk_(disk), now_(shards) {}
+    bool has_room() const override { return !disk_.full_; }
     std::optional<std::string_view> get(TableId table, uint64_t hash, std::string_view key) override;
     void put(TableId table, uint64_t hash, std::string_view key, std::string_view row) override;
     void erase(TableId table, uint64_t hash, std::string_view key) override;
-    void erase_table(TableId table, ShardRange shards) override;
+    void erase_tables(std::span<const TableId> tables, ShardRange shards) override;
     std::unique_ptr<RowCursor> seek(TableId table, uint64_t hash, std::string_view key,
                                     Direction direction) override;
 

@@ -16,7 +16,7 @@ class NodeStore {
  public:
   virtual ~NodeStore() = default;
 
-  virtual RowStore& rows() = 0;
+  virtual RowStore& rows() = 0;  // Room comes with the next save() that the disk takes.
 
   // As the last process left them.
   virtual const std::vector<Checkpoint>& loaded() const = 0;
@@ -38,9 +38,6 @@ class NodeStore {
 
   // Erases the rows of the shards, of every table. REQUIRES: no checkpoint covers them.
   virtual void erase_shards(ShardRange shards) = 0;
-
-  // False while rows can not be written back and memory is at its bound: clients are refused meanwhile.
-  virtual bool has_room() const = 0;
 };
 
 }  // namespace tidemark

@@ -4,8 +4,6 @@
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -15,6 +13,7 @@
 #include "base/guarded_scheduler.h"
 #include "base/mutation.h"
 #include "node/store/rocks_backend.h"
+#include "wal/file_io.h"
 
 namespace tidemark {
 namespace {
@@ -45,14 +44,13 @@ Status check_identity(const RocksStoreOptions& options) {
   fs::path path = fs::path(options.directory) / "IDENTITY_OF_NODE";
   std::string expected = identity_text(options);
   if (!fs::exists(path)) {
+    fs::remove(draft_of(path), error);  // Of a start that the power cut short.
     if (!fs::is_empty(options.directory, error)) {
       return Error{options.directory +
                    " is not empty and not a node's: give the node a directory of its own"};
     }
-    std::ofstream out(path);
-    out << expected;
-    out.close();
-    if (!out) return Error{path.string() + " can not be written: " + std::strerror(errno)};
+    TM_TRY(write_file(path, expected));
+    sync_directory(fs::absolute(options.directory).parent_path());
     return {};
   }
   std::ifstream in(path);
@@ -113,7 +111,7 @@ class RocksStore::Impl {
   }
 
   ~Impl() {
-    if (flush_thread_.joinable()) flush_thread_.join();
+    if (aside_.joinable()) aside_.join();
   }
 
   Status load() {
@@ -154,12 +152,12 @@ class RocksStore::Impl {
 
   void save_slice(const std::string& from) {
     Result<std::optional<std::string>> next = cache_.write_back(from, options_.write_back_rows);
-    if (!next.ok()) return finish(next.error());
+    if (!next.ok()) return fail(next.error());
     if (next->has_value()) {
       return guarded_.post([this, at = **next] { save_slice(at); });
     }
     rocksdb::Status written = write_checkpoints();
-    if (!written.ok()) return finish(Error{"checkpoints can not be written: " + written.ToString()});
+    if (!written.ok()) return fail(Error{"checkpoints can not be written: " + written.ToString()});
     flush();
   }
 
@@ -171,25 +169,36 @@ class RocksStore::Impl {
     return database().Write(write_options_, &batch);
   }
 
-  // On a thread of its own, since it waits for the disk.
   void flush() {
-    if (flush_thread_.joinable()) flush_thread_.join();
-    auto done = [this, alive = guarded_.token()](const rocksdb::Status& flushed) {
-      if (alive.expired()) return;
+    auto done = [this](const rocksdb::Status& flushed) {
       if (flushed.IsCorruption()) options_.on_unreadable("the rows can not be read: " + flushed.ToString());
-      finish(flushed.ok() ? Status{} : Status{Error{"checkpoints can not be synced: " + flushed.ToString()}});
+      if (!flushed.ok()) return fail(Error{"checkpoints can not be synced: " + flushed.ToString()});
+      finish({});
     };
-    flush_thread_ = std::thread([database = &database(), &scheduler = scheduler_, done] {
-      rocksdb::Status flushed = database->Flush(rocksdb::FlushOptions());
-      scheduler.post([done, flushed] { done(flushed); });
+    run_aside([](rocksdb::DB& database) { return database.Flush(rocksdb::FlushOptions()); }, done);
+  }
+
+  // After an error such as a full disk RocksDB refuses writes until told to go on; it may take a while.
+  void fail(Error error) {
+    run_aside([](rocksdb::DB& database) { return database.Resume(); },
+              [this, error = std::move(error)](const rocksdb::Status&) { finish(error); });
+  }
+
+  // On a thread of its own, since it waits for the disk; `done` on the loop.
+  void run_aside(std::function<rocksdb::Status(rocksdb::DB&)> work,
+                 std::function<void(const rocksdb::Status&)> done) {
+    if (aside_.joinable()) aside_.join();
+    aside_ = std::thread([database = &database(), &scheduler = scheduler_, work = std::move(work),
+                          done = std::move(done), alive = guarded_.token()] {
+      scheduler.post([done, alive, status = work(*database)] {
+        if (!alive.expired()) done(status);
+      });
     });
   }
 
   void finish(Status status) {
     saving_.clear();
     backend_->drop_idle();
-    // After an error such as a full disk RocksDB refuses writes until told to go on; it may take a while.
-    if (!status.ok()) database().Resume().PermitUncheckedError();
     Done done = std::exchange(done_, nullptr);
     done(std::move(status));
   }
@@ -201,12 +210,13 @@ class RocksStore::Impl {
   }
 
   void erase_shards(ShardRange shards) {
-    std::set<TableId> tables = cache_.dirty_tables();
+    std::set<TableId> found = cache_.dirty_tables();
     for (auto table = backend_->next_table(TableId{0}); table;
          table = backend_->next_table(TableId{table->value + 1})) {
-      tables.insert(*table);
+      found.insert(*table);
     }
-    for (TableId table : tables) cache_.erase_table(table, shards);
+    const std::vector<TableId> tables(found.begin(), found.end());
+    cache_.erase_tables(tables, shards);
   }
 
   rocksdb::DB& database() { return backend_->database(); }
@@ -221,7 +231,7 @@ class RocksStore::Impl {
   std::optional<MapVersion> first_map_;
   std::vector<Checkpoint> saving_;
   Done done_;
-  std::thread flush_thread_;
+  std::thread aside_;
 };
 
 RocksStore::RocksStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -266,9 +276,6 @@ void RocksStore::forget(RegionId region) {
 }
 void RocksStore::erase_shards(ShardRange shards) {
   impl_->erase_shards(shards);
-}
-bool RocksStore::has_room() const {
-  return impl_->cache_.has_room();
 }
 const RowCache::Figures& RocksStore::figures() const {
   return impl_->cache_.figures();

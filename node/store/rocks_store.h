@@ -45,7 +45,6 @@ class RocksStore : public NodeStore {
   void save(std::vector<Checkpoint> checkpoints, Done done) override;
   void forget(RegionId region) override;
   void erase_shards(ShardRange shards) override;
-  bool has_room() const override;
 
   const RowCache::Figures& figures() const;
   size_t database_memory_bytes() const;  // Of RocksDB: block cache, write buffers, table readers.

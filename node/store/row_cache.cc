@@ -12,6 +12,10 @@
 
 namespace tidemark {
 
+namespace {
+constexpr size_t kRowShare = 48;  // Of the slots, and of what an allocation takes beside its bytes.
+}
+
 // One allocation: this header, the store key, the row.
 struct RowCache::Row {
   Row* clock_next = nullptr;
@@ -33,7 +37,7 @@ struct RowCache::Row {
     row_size = static_cast<uint32_t>(row.size());
   }
   // What it takes in all: the allocation, its share of the slots, its place among the dirty ones.
-  size_t cost() const { return sizeof(Row) + key_size + row_capacity + 48 + (dirty ? 32 : 0); }
+  size_t cost() const { return sizeof(Row) + key_size + row_capacity + kRowShare + (dirty ? 32 : 0); }
 };
 
 namespace {
@@ -202,6 +206,10 @@ std::optional<std::string_view> RowCache::get(TableId table, uint64_t hash, std:
   }
   ++figures_.misses;
   if (!backend_.get(encoded, scratch_row_)) return std::nullopt;
+  // While the disk takes nothing, room is for what it does not have: nearly all is dirty, and to evict the
+  // one row that is not, the hand would go round all the others for each read.
+  const size_t cost = sizeof(Row) + kRowShare + encoded.size() + scratch_row_.size();
+  if (failing_ && figures_.bytes + cost > options_.bytes_max) return scratch_row_;
   insert(encoded, fingerprint, scratch_row_, 0);
   make_room();
   return scratch_row_;
@@ -235,18 +243,20 @@ void RowCache::assign(std::string_view key, std::optional<std::string_view> row)
   make_room();
 }
 
-void RowCache::erase_table(TableId table, ShardRange shards) {
-  if (shards.empty()) return;
+void RowCache::erase_tables(std::span<const TableId> tables, ShardRange shards) {
+  if (shards.empty() || tables.empty()) return;
   ++writes_;
+  ++figures_.passes;
+  const std::set<TableId> among(tables.begin(), tables.end());
   HashSpan hashes = hash_span(shards, shards_);
   std::vector<Row*> going;
   for (const Slot& slot : slots_) {
     if (slot.row == nullptr) continue;
     DecodedStoreKey key = *decode_store_key(slot.row->key());
-    if (key.table == table && hashes.contains(key.hash)) going.push_back(slot.row);
+    if (hashes.contains(key.hash) && among.count(key.table) != 0) going.push_back(slot.row);
   }
   for (Row* row : going) remove(row);
-  backend_.erase_range(table, hashes);
+  for (TableId table : among) backend_.erase_range(table, hashes);
 }
 
 Result<std::optional<std::string>> RowCache::write_back(std::string_view from, size_t rows_max) {

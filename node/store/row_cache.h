@@ -60,6 +60,7 @@ class RowCache : public RowStore {
     uint64_t misses = 0;
     uint64_t evicted = 0;
     uint64_t written_back = 0;
+    uint64_t passes = 0;  // Over all rows, to erase some of them.
   };
 
   RowCache(ShardCount shards, RowBackend& backend, Options options);
@@ -71,7 +72,7 @@ class RowCache : public RowStore {
   std::optional<std::string_view> get(TableId table, uint64_t hash, std::string_view key) override;
   void put(TableId table, uint64_t hash, std::string_view key, std::string_view row) override;
   void erase(TableId table, uint64_t hash, std::string_view key) override;
-  void erase_table(TableId table, ShardRange shards) override;
+  void erase_tables(std::span<const TableId> tables, ShardRange shards) override;
   std::unique_ptr<RowCursor> seek(TableId table, uint64_t hash, std::string_view key,
                                   Direction direction) override;
 
@@ -82,8 +83,7 @@ class RowCache : public RowStore {
   // Tables with rows that the disk may not have yet.
   std::set<TableId> dirty_tables() const;
 
-  // False: memory is at its bound and the disk takes nothing.
-  bool has_room() const { return !failing_ || figures_.bytes <= options_.bytes_max; }
+  bool has_room() const override { return !failing_ || figures_.bytes <= options_.bytes_max; }
   const Figures& figures() const { return figures_; }
   const std::optional<std::string>& last_error() const { return last_error_; }
 

@@ -134,7 +134,7 @@ void NodeBed::start(const std::string& name) {
   if (!disks_[name]) disks_[name] = std::make_unique<MemoryDisk>(kBedShards);
   process->coordination = std::make_unique<MemoryCoordination>(tree, scheduler, random.fork());
   process->transport = network.connect(Address{name}, scheduler);
-  process->logs = logs.connect(scheduler);
+  process->logs = std::make_unique<TroubledLogs>(logs.connect(scheduler), log_troubles);
   process->store = std::make_unique<MemoryStore>(*disks_[name], scheduler, kBedShards);
   process->random = random.fork();
   NodeOptions options;
@@ -142,6 +142,7 @@ void NodeBed::start(const std::string& name) {
   options.cluster = kBedCluster;
   options.shards = kBedShards;
   options.checkpoint_interval = Micros{2'000'000};
+  options.seed_chunk_bytes = seed_chunk_bytes;
   options.say = [this, name](const std::string& text) { said.push_back(name + ": " + text); };
   ProcessContext context{scheduler, *process->transport, *process->coordination, process->random,
                          process->logs.get()};

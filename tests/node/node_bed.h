@@ -15,6 +15,7 @@
 #include "net/client.h"
 #include "node/storage_node.h"
 #include "node/store/memory_store.h"
+#include "tests/node/troubled_logs.h"
 #include "tests/simulation/sim_network.h"
 #include "tests/simulation/virtual_scheduler.h"
 #include "wal/memory_log.h"
@@ -160,7 +161,9 @@ class NodeBed {
   MemoryLogs logs;
   CoordinationTree tree;
   SimNetwork network;
+  LogTroubles log_troubles;  // Of all nodes.
   std::vector<std::string> said;
+  size_t seed_chunk_bytes = NodeOptions{}.seed_chunk_bytes;  // Of nodes started from now on.
 
  private:
   struct Process {

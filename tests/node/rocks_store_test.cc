@@ -297,6 +297,26 @@ TEST(RocksStore, WhatWasSavedIsThereAfterARestartAndWhatWasForgottenIsNot) {
   });
 }
 
+// The loop stands still meanwhile, and a node may have a thousand tables.
+TEST(RocksStore, ErasingTheRowsOfShardsIsOnePassOverTheCache) {
+  TempDirectory directory;
+  AsioLoop loop("erase");
+  auto store = RocksStore::open(options_for(directory.path), loop);
+  ASSERT_TRUE(store.ok());
+  loop.run([&] {
+    for (uint32_t table = 1; table <= 50; ++table) (*store)->rows().put(TableId{table}, 1, "k", "row");
+  });
+  ASSERT_TRUE(save(loop, **store, {}).ok());
+  loop.run([&] {
+    for (uint32_t table = 51; table <= 100; ++table) (*store)->rows().put(TableId{table}, 1, "k", "row");
+    (*store)->erase_shards({ShardId{0}, ShardId{16}});
+    EXPECT_EQ((*store)->figures().passes, 1u);
+    for (uint32_t table = 1; table <= 100; ++table) {
+      EXPECT_FALSE((*store)->rows().get(TableId{table}, 1, "k").has_value()) << table;
+    }
+  });
+}
+
 TEST(RocksStore, RefusesAnotherNodesDirectory) {
   TempDirectory directory;
   AsioLoop loop("other");
@@ -323,6 +343,15 @@ TEST(RocksStore, RefusesADirectoryThatIsInUseOrNotANodes) {
   TempDirectory other;
   std::ofstream(other.path + "/letter.txt") << "hello";
   EXPECT_FALSE(RocksStore::open(options_for(other.path), loop).ok());
+}
+
+TEST(RocksStore, AStartThatThePowerCutShortIsMadeAgain) {
+  TempDirectory directory;
+  AsioLoop loop("cut");
+  std::ofstream(directory.path + "/IDENTITY_OF_NODE.new") << "tidemark";
+  EXPECT_TRUE(RocksStore::open(options_for(directory.path), loop).ok());
+  EXPECT_FALSE(fs::exists(directory.path + "/IDENTITY_OF_NODE.new"));
+  EXPECT_TRUE(RocksStore::open(options_for(directory.path), loop).ok());
 }
 
 TEST(RocksStore, ADamagedCheckpointIsRefusedWithWhatToDo) {

@@ -65,6 +65,22 @@ TEST(RowCache, KeepsWhatTheDiskRefusesAndSaysThatThereIsNoRoom) {
   EXPECT_LE(cache.figures().bytes, 4096u);
 }
 
+// Else each read would go round all that is dirty to find room again.
+TEST(RowCache, WhatIsReadTakesNoMemoryWhileTheDiskTakesNothing) {
+  MemoryBackend disk;
+  RowCache cache(kShards, disk, {.bytes_max = 4096});
+  for (uint64_t i = 0; i < 64; ++i) cache.put(TableId{1}, i << 58, "old", std::string(100, 'x'));
+  ASSERT_TRUE(cache.write_back("", 100).ok());
+  disk.refusal = "no space left on device";
+  for (uint64_t i = 0; i < 64 && cache.has_room(); ++i) {
+    cache.put(TableId{2}, i << 58, "new", std::string(100, 'x'));
+  }
+  const uint64_t evicted = cache.figures().evicted;
+  for (uint64_t i = 0; i < 64; ++i) EXPECT_TRUE(cache.get(TableId{1}, i << 58, "old").has_value());
+  EXPECT_EQ(cache.figures().rows, cache.figures().dirty_rows);
+  EXPECT_EQ(cache.figures().evicted, evicted);
+}
+
 TEST(RowCache, StaysWithinItsBoundWithAWorkingSetTenTimesAsLarge) {
   MemoryBackend disk;
   constexpr size_t kBytes = 64 * 1024;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/random.h"
 #include "node/store/memory_row_store.h"
@@ -41,8 +42,10 @@ class RowStoreTwin {
     } else {
       auto begin = static_cast<uint32_t>(random_.below(shards_.value));
       auto end = static_cast<uint32_t>(random_.between(begin + 1, shards_.value));
-      store_.erase_table(table, {ShardId{begin}, ShardId{end}});
-      twin_.erase_table(table, {ShardId{begin}, ShardId{end}});
+      std::vector<TableId> tables{table};
+      if (random_.chance(0.5)) tables.push_back(TableId{static_cast<uint32_t>(1 + random_.below(3))});
+      store_.erase_tables(tables, {ShardId{begin}, ShardId{end}});
+      twin_.erase_tables(tables, {ShardId{begin}, ShardId{end}});
     }
   }
 

@@ -298,6 +298,42 @@ TEST(StorageNode, ALaterMemberIsSeededByTheOwnerAndCanTakeOver) {
   bed.expect_nothing_lost();
 }
 
+// The owner pauses while it sends, the region moves, the next owner sends, and the first one wakes up. The
+// rows of its chunk are behind the checkpoint that the next one sends: no log would bring them again.
+TEST(StorageNode, ASeedIsNotMixedFromTwoOwners) {
+  NodeBed bed;
+  bed.seed_chunk_bytes = 300;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  write_round(bed, 50, "first");
+  bed.start("n3");
+  bed.run_for(Micros{1'000'000});
+  std::map<Address, std::shared_ptr<pb::Message>> lost;  // The third chunk of each sender.
+  bed.network.set_tap([&](const Address& from, const Address& to, const pb::Message& message) {
+    if (!message.has_checkpoint_chunk() || message.checkpoint_chunk().index() != 2) return;
+    if (lost.try_emplace(from, std::make_shared<pb::Message>(message)).second) bed.network.cut(from, to);
+  });
+  bed.change_map([&](pb::RegionMap& map) {
+    pb::Replica& replica = *bed.entry(map, 1).add_replicas();
+    replica.set_node("n3");
+    replica.set_joined(map.version());
+  });
+  ASSERT_TRUE(bed.run_until([&] { return lost.count(Address{"n1"}) != 0; }));
+  bed.crash("n1");
+  bed.move(1, "n2");
+  write_round(bed, 50, "later");
+  ASSERT_TRUE(bed.run_until([&] { return lost.count(Address{"n2"}) != 0; }));
+  bed.network.heal_all();
+  auto woken = bed.network.connect(Address{"n1"}, bed.scheduler);
+  woken->send(Address{"n3"}, lost.at(Address{"n1"}));
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n3", 1).has_checkpoint(); }));
+  bed.crash("n2");
+  bed.move(1, "n3");
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n3", 1); }));
+  bed.expect_nothing_lost();
+}
+
 // What it needs of the log may be gone.
 TEST(StorageNode, ASeedBelowTheFloorIsRefused) {
   NodeBed bed;

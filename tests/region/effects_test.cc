@@ -53,6 +53,21 @@ TEST_F(Effects, ABatchIsAcceptedIfEveryLaneIsAtPrev) {
   EXPECT_EQ(applied(5), pos(0, 9));
 }
 
+// An answer would tell that it was applied, or that it never will be.
+TEST_F(Effects, ABatchIsNotAnsweredWhileThereIsNoRoomForRows) {
+  pb::EffectBatch batch = make_batch(all_, {{shards(0, 3), {}, pos(0, 4)}}, add());
+  rig_.rows().set_room(false);
+  uint64_t first = rig_.effects(batch);
+  rig_.settle();
+  EXPECT_FALSE(rig_.answered(first));
+  EXPECT_EQ(applied(0), Position{});
+  rig_.rows().set_room(true);
+  uint64_t again = rig_.effects(batch);
+  rig_.settle();
+  EXPECT_EQ(rig_.verdict(again), kApplied);
+  EXPECT_EQ(count(), 1);
+}
+
 TEST_F(Effects, ABatchThatWasAppliedBeforeIsDroppedAndAnsweredTheSame) {
   pb::EffectBatch batch = make_batch(all_, {{shards(0, 3), {}, pos(0, 4)}}, add());
   rig_.effects(batch);

@@ -394,5 +394,44 @@ TEST_F(DiskTest, AFullDiskIsWaitedForAndNothingIsLost) {
   EXPECT_EQ(one->bodies(), (std::vector<std::string>{"before", "after"}));
 }
 
+TEST_F(WalTest, WhileReadingIsHeldNothingMoreIsBroughtAndThenAllOfIt) {
+  auto one = owner(1, 11);
+  auto standby = replica();
+  auto late = replica();
+  late->wal->hold_reading(true);  // Before it has read anything.
+  world_.run();
+  EXPECT_EQ(standby->seen, one->seen);
+  EXPECT_TRUE(late->seen.empty());
+  standby->wal->hold_reading(true);
+  one->wal->append(RecordKind::Body, "asked for before");
+  world_.run();
+  const size_t before = standby->seen.size();
+  for (int i = 0; i < 10; ++i) one->wal->append(RecordKind::Body, std::to_string(i));
+  world_.run();
+  EXPECT_EQ(standby->seen.size(), before);
+  EXPECT_TRUE(late->seen.empty());
+  for (Replica* held : {standby.get(), late.get()}) {
+    held->wal->hold_reading(false);
+    world_.run();
+    EXPECT_EQ(held->seen, one->seen);
+  }
+}
+
+TEST_F(WalTest, AnOpeningWaitsWhileReadingIsHeld) {
+  auto one = owner(1, 11);
+  for (int i = 0; i < 10; ++i) one->wal->append(RecordKind::Body, std::to_string(i));
+  world_.run();
+  auto next = replica();
+  next->wal->hold_reading(true);
+  next->wal->open(MapVersion{2}, 12);
+  world_.run();
+  EXPECT_TRUE(next->seen.empty());
+  EXPECT_FALSE(next->incarnation.has_value());
+  next->wal->hold_reading(false);
+  world_.run();
+  EXPECT_TRUE(next->incarnation.has_value());
+  EXPECT_EQ(next->bodies().size(), 10u);
+}
+
 }  // namespace
 }  // namespace tidemark

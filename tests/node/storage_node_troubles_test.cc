@@ -1,0 +1,154 @@
+// Storage nodes whose log or disk is in trouble for a while: nothing is lost, and they go on by themselves.
+#include <gtest/gtest.h>
+
+#include "tests/node/node_bed.h"
+
+namespace tidemark {
+namespace {
+
+void write_round(NodeBed& bed, const std::string& round) {
+  for (int key = 0; key < 20; ++key)
+    bed.write("key" + std::to_string(key), round + "/" + std::to_string(key));
+  ASSERT_TRUE(bed.run_until([&] { return bed.unanswered() == 0; }));
+}
+
+bool has_said(const NodeBed& bed, const std::string& what) {
+  return std::any_of(bed.said.begin(), bed.said.end(),
+                     [&](const std::string& text) { return text.find(what) != std::string::npos; });
+}
+
+// n1 had region 1 and a checkpoint of it, and is down.
+void start_and_crash(NodeBed& bed) {
+  bed.start("n1");
+  bed.bootstrap({"n1"});
+  write_round(bed, "first");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n1", 1).has_checkpoint(); }));
+  bed.crash("n1");
+}
+
+// A broker that has just become the leader may say so: decision 0010.
+TEST(StorageNodeTroubles, ALogThatSeemsToEndBeforeTheCheckpointIsWaitedFor) {
+  NodeBed bed;
+  ASSERT_NO_FATAL_FAILURE(start_and_crash(bed));
+  bed.log_troubles.end = Offset{1};
+  bed.start("n1");
+  ASSERT_TRUE(bed.run_until([&] { return has_said(bed, "ends at"); }));
+  bed.run_for(Micros{5'000'000});
+  EXPECT_FALSE(bed.owns("n1", 1));
+  bed.log_troubles = {};
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 1); })) << bed.describe();
+  bed.expect_nothing_lost();
+}
+
+// Who promotes it, or cuts the log on its word, would lose what only others have.
+TEST(StorageNodeTroubles, ARegionThatCanNotBeUsedClaimsNoCheckpointAndIsTriedAgain) {
+  NodeBed bed;
+  ASSERT_NO_FATAL_FAILURE(start_and_crash(bed));
+  bed.log_troubles.open = LogFailure{LogError::Refused, "no such topic"};
+  bed.start("n1");
+  ASSERT_TRUE(bed.run_until([&] { return has_said(bed, "can not be used: no such topic"); }));
+  EXPECT_TRUE(bed.run_until([&] { return !bed.status("n1", 1).has_checkpoint(); }));
+  bed.log_troubles = {};
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 1); })) << bed.describe();
+  EXPECT_TRUE(bed.run_until([&] { return bed.status("n1", 1).has_checkpoint(); }));
+  bed.expect_nothing_lost();
+}
+
+// It would come and go with every attempt.
+TEST(StorageNodeTroubles, ALogThatWasCutGivesNoCheckpointWhileItIsTriedAgain) {
+  NodeBed bed;
+  ASSERT_NO_FATAL_FAILURE(start_and_crash(bed));
+  bed.log_troubles.end = Offset{1};
+  bed.start("n1");
+  ASSERT_TRUE(bed.run_until([&] { return has_said(bed, "can not be used"); }));
+  ASSERT_TRUE(bed.run_until([&] { return !bed.status("n1", 1).has_checkpoint(); }));
+  for (int second = 0; second < 100; ++second) {
+    bed.run_for(Micros{1'000'000});
+    ASSERT_FALSE(bed.status("n1", 1).has_checkpoint()) << second;
+  }
+}
+
+TEST(StorageNodeTroubles, ASplitIsUndoneThoughTheStreamsOfItsChildrenCanNotBeMade) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.bootstrap({"n1"});
+  write_round(bed, "first");
+  bed.log_troubles.create = LogFailure{LogError::Unavailable, "too few brokers"};
+  auto enter = [&](pb::RegionChange::Phase phase) {
+    bed.change_map([&](pb::RegionMap& map) {
+      pb::RegionChange& change = map.changes_size() > 0 ? *map.mutable_changes(0) : *map.add_changes();
+      change.Clear();
+      change.set_id(1);
+      change.add_parents(1);
+      change.set_phase(phase);
+      change.set_version(map.version());
+      for (uint32_t child : {0, 1}) {
+        auto* made = change.add_children();
+        made->set_region(2 + child);
+        made->mutable_shards()->set_begin(4 * child);
+        made->mutable_shards()->set_end(4 * child + 4);
+      }
+    });
+  };
+  enter(pb::RegionChange::SPLIT_SEAL);
+  ASSERT_TRUE(bed.run_until([&] { return has_said(bed, "too few brokers"); }));
+  enter(pb::RegionChange::UNDO);
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n1", 1).fence_version() == bed.map().version(); }));
+  EXPECT_EQ(bed.status("n1", 1).sealed(), 0u);
+  bed.change_map([](pb::RegionMap& map) { map.clear_changes(); });
+  write_round(bed, "second");
+  bed.expect_nothing_lost();
+}
+
+TEST(StorageNodeTroubles, AStandbyWithoutRoomDoesNotReadItsLog) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  auto read_to = [&](const std::string& node) {
+    return bed.node(node).region(RegionId{1})->state().reader().next;
+  };
+  write_round(bed, "first");
+  ASSERT_TRUE(bed.run_until([&] { return read_to("n2") == read_to("n1"); }));
+  bed.disk("n2").refuse_saves("no space left on device");
+  bed.disk("n2").fill();
+  bed.run_for(Micros{2'000'000});
+  write_round(bed, "second");  // What was asked for before still comes.
+  bed.run_for(Micros{2'000'000});
+  const Offset before = read_to("n2");
+  write_round(bed, "third");
+  write_round(bed, "fourth");
+  bed.run_for(Micros{5'000'000});
+  EXPECT_EQ(read_to("n2"), before);
+  EXPECT_GT(read_to("n1"), before);
+  bed.disk("n2").refuse_saves("");
+  ASSERT_TRUE(bed.run_until([&] { return read_to("n2") == read_to("n1"); }));
+  bed.crash("n1");
+  bed.move(1, "n2");
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n2", 1); }));
+  bed.expect_nothing_lost();
+}
+
+// Nothing that it holds has moved: the rows that take the room are a seed's.
+TEST(StorageNodeTroubles, ANodeWithoutRoomTakesNoSeedAndSavesUntilThereIsRoom) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.bootstrap({"n1"});
+  write_round(bed, "first");
+  bed.start("n2");
+  bed.run_for(Micros{1'000'000});
+  bed.disk("n2").refuse_saves("no space left on device");
+  bed.disk("n2").fill();
+  bed.change_map([&](pb::RegionMap& map) {
+    pb::Replica& replica = *bed.entry(map, 1).add_replicas();
+    replica.set_node("n2");
+    replica.set_joined(map.version());
+  });
+  bed.run_for(Micros{20'000'000});
+  EXPECT_EQ(bed.node("n2").region(RegionId{1}), nullptr);
+  bed.disk("n2").refuse_saves("");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).has_checkpoint(); }));
+}
+
+}  // namespace
+}  // namespace tidemark
