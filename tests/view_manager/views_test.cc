@@ -318,6 +318,18 @@ TEST_F(ViewsTest, AnExpressionThatFailsIsInTheErrorSetUntilItsRowIsGone) {
   EXPECT_EQ(world_.read("v"), std::vector<std::string>{"2|2"});
 }
 
+TEST_F(ViewsTest, APatternThatIsNoneIsAnErrorOfItsRow) {
+  view("v as select id from customers where name like city");
+  world_.upsert("customers", {"1", "abcd", "abc\\"});
+  world_.upsert("customers", {"2", "abc", "a%"});
+  EXPECT_EQ(world_.read("v"), std::vector<std::string>{"2"});
+  EXPECT_EQ(world_.errors("v"),
+            std::vector<std::string>{"22025|LIKE pattern must not end with escape character"});
+  world_.upsert("customers", {"1", "abcd", "abc"});
+  EXPECT_TRUE(world_.errors("v").empty());
+  EXPECT_EQ(world_.check(), "");
+}
+
 TEST_F(ViewsTest, DroppedViewsGetNothing) {
   view("v as select customer, count(*) as n from orders group by customer");
   world_.upsert("orders", {"1", "2", "1.00", "a", "NULL"});
