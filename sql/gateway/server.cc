@@ -6,6 +6,7 @@
 #include <asio/write.hpp>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "net/acceptor.h"
 
@@ -48,18 +49,29 @@ class Client : public std::enable_shared_from_this<Client> {
 
   void end() {
     if (ended_) return;
-    ended_ = true;
-    asio::error_code ignored;
-    socket_.close(ignored);
+    close();
     // Not from inside the session or the connection.
     loop_.post([self = shared_from_this()] {
+      if (!self->connection_) return;
       CancelKey key = self->connection_->key();
       self->connection_.reset();
       self->on_end_(key);
     });
   }
 
+  // The session is gone when it returns. REQUIRES: not from inside the session or the connection.
+  void end_now() {
+    close();
+    connection_.reset();
+  }
+
  private:
+  void close() {
+    ended_ = true;
+    asio::error_code ignored;
+    socket_.close(ignored);
+  }
+
   // Reads on as long as the core wants input; while a statement runs, only to notice that the client left.
   void read() {
     if (ended_ || reading_ || !connection_ || !connection_->wants_input()) return;
@@ -124,8 +136,8 @@ class GatewayServer::Impl : public std::enable_shared_from_this<Impl> {
     stopped_ = true;
     asio::error_code ignored;
     acceptor_.close(ignored);
-    auto clients = clients_;
-    for (auto& [key, client] : clients) client->end();
+    // At once: what sessions are made from may be destroyed next, and a posted end would come after that.
+    for (auto& [key, client] : std::exchange(clients_, {})) client->end_now();
   }
 
   size_t connection_count() const { return clients_.size(); }
