@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "net/acceptor.h"
+#include "net/vanished_peer.h"
 
 namespace tidemark::sql {
 
@@ -35,7 +36,7 @@ class Client : public std::enable_shared_from_this<Client> {
   void start(Micros startup_timeout) {
     asio::error_code ignored;
     socket_.set_option(tcp::no_delay(true), ignored);
-    socket_.set_option(asio::socket_base::keep_alive(true), ignored);
+    close_if_silent(socket_);
     loop_.post_after(startup_timeout, [weak = weak_from_this()] {
       const auto self = weak.lock();
       if (self && self->connection_ && !self->connection_->started()) self->end();
