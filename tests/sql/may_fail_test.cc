@@ -62,7 +62,8 @@ class MayFailTest : public ::testing::Test {
   }
 
   void expect_no_fault(const Function& function) {
-    const Program program(*call_of_columns(function));
+    const ExpressionPtr call = call_of_columns(function);
+    const Program program(*call);
     Evaluation evaluation;
     for (int round = 0; round < 300; ++round) {
       Arena arena;
@@ -71,8 +72,10 @@ class MayFailTest : public ::testing::Test {
       Value result;
       ASSERT_TRUE(program.run(evaluation, RowInput(row.data()), result).ok())
           << function.name << " of" << shown(row);
-      // Many such calls in one row would come to the limit of its memory.
-      ASSERT_EQ(evaluation.arena.used_bytes(), 0u) << function.name;
+      // Many such calls in one row would come to the limit of its memory: so they are counted.
+      const size_t allowed = count_copies(*call) == 0 ? 0 : row[0].as_bytes().size();
+      ASSERT_LE(evaluation.arena.used_bytes(), allowed) << function.name;
+      evaluation.arena.reset();
     }
   }
 
@@ -81,7 +84,7 @@ class MayFailTest : public ::testing::Test {
   std::map<TypeKind, std::vector<Value>> extremes_;
 };
 
-TEST_F(MayFailTest, WhatIsSaidNotToFailDoesNotForAnyArgumentsNorTakesMemory) {
+TEST_F(MayFailTest, WhatIsSaidNotToFailDoesNotForAnyArgumentsAndItsMemoryIsCounted) {
   std::set<std::string_view> safe;
   for (const Function& function : all_functions()) {
     if (may_fail(*call_of_columns(function))) continue;

@@ -331,6 +331,24 @@ TEST_F(ViewsTest, APatternThatIsNoneIsAnErrorOfItsRow) {
   EXPECT_EQ(world_.check(), "");
 }
 
+TEST_F(ViewsTest, CopiesOfATextThatNoMemoryHoldsAreAnErrorOfTheirRow) {
+  std::string columns = "id";
+  for (int i = 0; i < 1000; ++i) columns += ", length(lower(name)) as l" + std::to_string(i);
+  view("v as select " + columns + " from customers");
+  world_.upsert("customers", {"1", std::string(100'000, 'x'), "NULL"});
+  EXPECT_TRUE(world_.read("v").empty());
+  ASSERT_EQ(world_.errors("v").size(), 1u);
+  EXPECT_TRUE(world_.errors("v")[0].starts_with("53200|")) << world_.errors("v")[0];
+}
+
+// Every read of a view with an error set asks for it, in all regions.
+TEST_F(ViewsTest, AViewWhoseExpressionsCanNotFailHasNoErrorSet) {
+  view(
+      "v as select word, id from customers, string_to_table(lower(name), ' ') as word where length(city) > "
+      "1");
+  for (const pb::TableDefinition& table : world_.catalog().tables()) EXPECT_NE(table.kind(), pb::AUXILIARY);
+}
+
 // numeric ends at 131,072 digits before the point: a sum that met the end could not be taken back.
 TEST_F(ViewsTest, ANumberWhoseSumsCouldOverflowIsAnErrorOfItsRow) {
   world_.create_table("numbers", {{"id", "bigint"}, {"kind", "text"}, {"x", "numeric"}});
