@@ -13,6 +13,7 @@
 #include "net/acceptor.h"
 #include "net/frame.h"
 #include "net/notice_limiter.h"
+#include "net/vanished_peer.h"
 #include "proto/messages.pb.h"
 
 namespace tidemark {
@@ -98,6 +99,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (!owner || closed_) return;
     asio::error_code ignored;
     socket_.set_option(tcp::no_delay(true), ignored);
+    close_if_silent(socket_);
+    close_if_unacknowledged(socket_);
     pb::Message hello;
     hello.mutable_hello()->set_major(kProtocolMajor);
     hello.mutable_hello()->set_minor(kProtocolMinor);

@@ -24,7 +24,7 @@ sql::Value sum_of(const sql::Value& a, const sql::Value& b, sql::Arena& arena) {
   TM_ASSERT(a.kind() == sql::TypeKind::Numeric);
   sql::Numeric out;
   sql::Fault fault = sql::numeric_add(a.as_numeric(), b.as_numeric(), arena, out);
-  TM_ASSERT(fault.ok());  // Operands are sums of rows in memory: far from the limits of numeric.
+  TM_ASSERT(fault.ok());  // Sinks take no number whose sums could come to the limits of numeric.
   return sql::Value::numeric(out);
 }
 

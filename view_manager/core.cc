@@ -144,9 +144,18 @@ std::unique_ptr<EffectEntry> ViewManagerCore::take_entry() {
 
 void ViewManagerCore::release(std::unique_ptr<EffectEntry> entry) {
   constexpr size_t kPoolEntriesMax = 64;
+  constexpr size_t kPooledBytesMax = size_t{256} << 10;  // Of one: what large records needed is given back.
   TM_ASSERT(effects_bytes_ >= entry->bytes(), effects_bytes_);
   effects_bytes_ -= entry->bytes();
-  if (pool_.size() < kPoolEntriesMax) pool_.push_back(std::move(entry));
+  if (pool_.size() < kPoolEntriesMax && entry->capacity_bytes() <= kPooledBytesMax) {
+    pool_.push_back(std::move(entry));
+  }
+}
+
+size_t ViewManagerCore::pooled_bytes() const {
+  size_t out = 0;
+  for (const auto& entry : pool_) out += entry->capacity_bytes();
+  return out;
 }
 
 }  // namespace tidemark

@@ -78,7 +78,8 @@ class ViewManagerCore {
   const Counts& counts() const { return counts_; }
   const BatchBuilder::Counts& batch_counts() const { return builder_.counts(); }
   size_t effects_bytes() const { return effects_bytes_; }
-  size_t input_bytes() const;  // Received and not yet computed and acknowledged.
+  size_t pooled_bytes() const;  // Held for the effects of later records.
+  size_t input_bytes() const;   // Received and not yet computed and acknowledged.
   size_t queue_count() const { return queues_.size(); }
   size_t parked_count() const;   // Destinations.
   LaneSet lanes() const;         // Of all queues.

@@ -37,6 +37,8 @@ class EffectEntry {
   Position end() const { return {generation_, Offset{offset_.value + 1}, 0}; }
   Position position_of(const StoredEffect& effect) const { return {generation_, offset_, effect.step}; }
   size_t bytes() const { return bytes_.size() + effects_.size() * sizeof(StoredEffect); }
+  // What it holds on to, in the pool too.
+  size_t capacity_bytes() const { return bytes_.capacity() + effects_.capacity() * sizeof(StoredEffect); }
   uint32_t open() const { return open_; }
 
   // The effects for these shards, in an order that keeps that of each row.

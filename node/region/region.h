@@ -25,12 +25,13 @@
 #include "node/region/row_arithmetic.h"
 #include "node/row_store.h"
 #include "proto/messages.pb.h"
+#include "proto/operation.h"
 
 namespace tidemark {
 
 struct RegionOptions {
   size_t record_bytes_max = 900'000;
-  size_t row_bytes_max = 128 * 1024;
+  size_t row_bytes_max = kRowBytesMax;
   size_t in_flight_bytes_max = size_t{8} << 20;  // As the Wal's.
   size_t in_flight_records_max = 8;
   Micros commit_delay{2'000};  // How long a commit may grow while another is in flight.

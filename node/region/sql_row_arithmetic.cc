@@ -27,7 +27,8 @@ struct SqlRowArithmetic::Shape {
 
 namespace {
 
-// False: they can not be added. NULL counts as nothing.
+// False: they can not be added. NULL counts as nothing. Sinks take no number whose sums could come to the
+// limits of numeric (view_manager/operators/aggregate.cc).
 bool add_values(const Value& a, const Value& b, sql::Arena& arena, Value& out) {
   if (a.is_null() || b.is_null()) {
     out = a.is_null() ? b : a;

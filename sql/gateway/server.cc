@@ -6,8 +6,10 @@
 #include <asio/write.hpp>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "net/acceptor.h"
+#include "net/vanished_peer.h"
 
 namespace tidemark::sql {
 
@@ -34,7 +36,7 @@ class Client : public std::enable_shared_from_this<Client> {
   void start(Micros startup_timeout) {
     asio::error_code ignored;
     socket_.set_option(tcp::no_delay(true), ignored);
-    socket_.set_option(asio::socket_base::keep_alive(true), ignored);
+    close_if_silent(socket_);
     loop_.post_after(startup_timeout, [weak = weak_from_this()] {
       const auto self = weak.lock();
       if (self && self->connection_ && !self->connection_->started()) self->end();
@@ -48,18 +50,29 @@ class Client : public std::enable_shared_from_this<Client> {
 
   void end() {
     if (ended_) return;
-    ended_ = true;
-    asio::error_code ignored;
-    socket_.close(ignored);
+    close();
     // Not from inside the session or the connection.
     loop_.post([self = shared_from_this()] {
+      if (!self->connection_) return;
       CancelKey key = self->connection_->key();
       self->connection_.reset();
       self->on_end_(key);
     });
   }
 
+  // The session is gone when it returns. REQUIRES: not from inside the session or the connection.
+  void end_now() {
+    close();
+    connection_.reset();
+  }
+
  private:
+  void close() {
+    ended_ = true;
+    asio::error_code ignored;
+    socket_.close(ignored);
+  }
+
   // Reads on as long as the core wants input; while a statement runs, only to notice that the client left.
   void read() {
     if (ended_ || reading_ || !connection_ || !connection_->wants_input()) return;
@@ -124,8 +137,8 @@ class GatewayServer::Impl : public std::enable_shared_from_this<Impl> {
     stopped_ = true;
     asio::error_code ignored;
     acceptor_.close(ignored);
-    auto clients = clients_;
-    for (auto& [key, client] : clients) client->end();
+    // At once: what sessions are made from may be destroyed next, and a posted end would come after that.
+    for (auto& [key, client] : std::exchange(clients_, {})) client->end_now();
   }
 
   size_t connection_count() const { return clients_.size(); }

@@ -23,7 +23,8 @@ class GatewayServer {
   // Sessions are made and used on the loop. Error: says which address and why.
   static Result<std::unique_ptr<GatewayServer>> start(AsioLoop& loop, SessionFactory make_session,
                                                       GatewayOptions options);
-  ~GatewayServer();  // On the loop. Closes all connections.
+  // Closes all connections; their sessions are gone when it returns. On the loop, not from inside a session.
+  ~GatewayServer();
 
   const Address& address() const;
   size_t connection_count() const;

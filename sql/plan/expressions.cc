@@ -58,16 +58,33 @@ ExpressionPtr cast_to(ExpressionPtr expression, SqlType type) {
   return out;
 }
 
+namespace {
+
+bool is_call_of(const Expression& expression, std::span<const std::string_view> names) {
+  return expression.kind == ExpressionKind::Call &&
+         std::find(names.begin(), names.end(), expression.function->name) != names.end();
+}
+
+// For whatever arguments.
+constexpr std::array<std::string_view, 2> kCopies = {"lower", "upper"};
+constexpr std::array<std::string_view, 7> kSafe = {"=", "<>", "<", "<=", ">", ">=", "length"};
+
+}  // namespace
+
 bool may_fail(const Expression& expression) {
-  static constexpr std::array<std::string_view, 10> kSafe = {"=",  "<>",    "<",     "<=",     ">",
-                                                             ">=", "lower", "upper", "length", "~~"};
   if (expression.kind == ExpressionKind::Modifier) return true;
-  if (expression.kind == ExpressionKind::Call &&
-      std::find(kSafe.begin(), kSafe.end(), expression.function->name) == kSafe.end()) {
+  if (expression.kind == ExpressionKind::Call && !is_call_of(expression, kSafe) &&
+      !is_call_of(expression, kCopies)) {
     return true;
   }
   return std::any_of(expression.args.begin(), expression.args.end(),
                      [](const ExpressionPtr& arg) { return arg && may_fail(*arg); });
+}
+
+size_t count_copies(const Expression& expression) {
+  size_t out = is_call_of(expression, kCopies) ? 1 : 0;
+  for (const ExpressionPtr& arg : expression.args) out += arg ? count_copies(*arg) : 0;
+  return out;
 }
 
 const Expression* equality_with_constant(const Expression& condition, int& column) {

@@ -22,8 +22,10 @@ ExpressionPtr call(std::string_view name, std::vector<ExpressionPtr> args);
 // As `type`, by an explicit cast where the kinds differ.
 ExpressionPtr cast_to(ExpressionPtr expression, SqlType type);
 
-// Can evaluating it fail for some row? Errs on the side of yes.
+// Can evaluating it fail for some row, but for want of memory? Errs on the side of yes.
 bool may_fail(const Expression& expression);
+// How many texts it makes, each as long as one of the row's, if it may not fail.
+size_t count_copies(const Expression& expression);
 
 // `column = constant`, either way round: gives the column's index and the constant. Null: it is nothing such.
 const Expression* equality_with_constant(const Expression& condition, int& column);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "sql/expr/program.h"
 #include "sql/plan/expressions.h"
 #include "sql/plan/view_planner.h"
 #include "sql/table/table_codec.h"
@@ -11,8 +12,17 @@ namespace tidemark::sql {
 
 namespace {
 
+// Rows are at most as long as a record, two in a join: so many copies fit the memory of a row's expressions.
+constexpr size_t kCopiesMax = 32;
+static_assert(kCopiesMax * 2 * 1'000'000 < kRunBytesMax);
+
 bool flow_may_fail(const FlowPlan& flow) {
-  auto fails = [](const ExpressionPtr& expression) { return expression && may_fail(*expression); };
+  size_t copies = 0;
+  auto fails = [&](const ExpressionPtr& expression) {
+    if (!expression) return false;
+    copies += count_copies(*expression);
+    return copies > kCopiesMax || may_fail(*expression);
+  };
   auto any = [&](const std::vector<ExpressionPtr>& all) {
     return std::any_of(all.begin(), all.end(), fails);
   };

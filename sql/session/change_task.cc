@@ -56,6 +56,7 @@ class ChangeTask : public Task {
       if (value.is_null()) return succeed(0);  // = NULL is never true.
     }
     at_.hash = table_->codec->encode_key_prefix(key, at_.key);
+    if (at_.key.size() > kRowBytesMax) return succeed(0);  // No row has such a key.
     give_up_ = Micros{loop_.now().value + kCatalogDeadline.value};
     read();
   }
@@ -122,6 +123,7 @@ class ChangeTask : public Task {
     }
     TM_TRY(check_not_null(change_.table, values_.data()));
     table_->codec->encode(values_, after_);
+    TM_TRY(check_size(after_));
     return true;
   }
 

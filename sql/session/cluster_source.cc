@@ -11,6 +11,10 @@ namespace tidemark::sql {
 
 namespace {
 
+// No record holds a row with a longer key, of a table or a view; a message with one might be too long to
+// send.
+constexpr size_t kKeyBytesMax = size_t{1} << 20;
+
 // From stored rows to what a reader sees: the view's ReadPlan.
 class RowDecoder {
  public:
@@ -93,6 +97,7 @@ class TableCursor : public RowCursor {
   std::optional<RowReader> reader_;
 };
 
+// Of rows that are here already.
 class VirtualCursor : public RowCursor {
  public:
   VirtualCursor(size_t width, std::shared_ptr<const VirtualTables::Rows> rows)
@@ -133,6 +138,10 @@ Result<std::unique_ptr<RowCursor>, SqlError> ClusterSource::open(const ScanReque
   }
   CatalogTablePtr table = catalog_->table(request.table->id);
   TM_ASSERT(table != nullptr);
+  if (request.key.size() > kKeyBytesMax) {
+    return std::unique_ptr<RowCursor>(std::make_unique<VirtualCursor>(
+        request.table->columns.size(), std::make_shared<const VirtualTables::Rows>()));
+  }
   FetchSpec spec;
   spec.table = request.table->id;
   if (request.has_hash && request.prefix.size() == table->codec->key_columns().size()) {

@@ -32,6 +32,14 @@ SqlStatus check_not_null(const TableSchema& table, const Value* row) {
   return {};
 }
 
+SqlStatus check_size(const EncodedRow& row) {
+  const size_t size = row.key.size() + row.row.size();
+  if (size <= kRowBytesMax) return {};
+  return error(sqlstate::kProgramLimitExceeded, "a row of " + std::to_string(size) +
+                                                    " bytes is larger than the limit of " +
+                                                    std::to_string(kRowBytesMax) + " bytes");
+}
+
 SqlError duplicate_key(const TableSchema& table) {
   return error(sqlstate::kUniqueViolation,
                "duplicate key value violates unique constraint \"" + table.name + "_pkey\"");
@@ -72,6 +80,7 @@ SqlStatus RowWriter::add(const Value* row) {
   const size_t width = rules_.table->columns.size();
   table_->codec->encode({row, width}, chunk.rows.emplace_back());
   const EncodedRow& encoded = chunk.rows.back();
+  TM_TRY(check_size(encoded));
   if (rules_.on_conflict == ast::ConflictAction::Update && !chunk.keys.insert(encoded.key).second) {
     return error(sqlstate::kCardinalityViolation,
                  "ON CONFLICT DO UPDATE command cannot affect row a second time",
@@ -251,7 +260,7 @@ SqlStatus RowWriter::set_updated(Chunk& chunk, size_t index, const std::string& 
   TM_TRY(check_not_null(*rules_.table, updated.data()));
   table_->codec->encode(updated, encoded);
   wanted = true;
-  return {};
+  return check_size(encoded);
 }
 
 void RowWriter::on_modified(const ChunkPtr& chunk, const Indexes& indexes, const WriteResult& result) {

@@ -16,6 +16,8 @@ namespace tidemark::sql {
 
 // 23502 if a column that must have a value has none.
 SqlStatus check_not_null(const TableSchema& table, const Value* row);
+// 54000 if it is larger than any row may be. A region would refuse it, but a message might not hold it.
+SqlStatus check_size(const EncodedRow& row);
 // As PostgreSQL tells of a row that is there already.
 SqlError duplicate_key(const TableSchema& table);
 

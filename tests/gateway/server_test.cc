@@ -112,6 +112,35 @@ TEST_F(GatewayServerTest, LibpqCancelsARunningStatement) {
   EXPECT_STREQ(PQresultErrorField(got.get(), PG_DIAG_SQLSTATE), "57014");
 }
 
+class CountedSession : public FakeSession {
+ public:
+  CountedSession(Scheduler& scheduler, int& count) : FakeSession(scheduler), count_(count) { ++count_; }
+  ~CountedSession() override { --count_; }
+
+ private:
+  int& count_;
+};
+
+// A running statement uses what its session was made from, which is destroyed after the server.
+TEST_F(GatewayServerTest, SessionsAreGoneWhenTheServerIs) {
+  int sessions = 0;
+  auto make = [&](const SessionRequest&) -> Result<std::unique_ptr<Session>, SqlError> {
+    return std::unique_ptr<Session>(std::make_unique<CountedSession>(loop, sessions));
+  };
+  loop.run([&] { server.reset(); });
+  server = GatewayServer::start(loop, make, options).value();
+  Connected waits = connect(), gives = connect(), leaves = connect();
+  ASSERT_EQ(PQsendQuery(waits.get(), "wait"), 1);
+  ASSERT_EQ(PQsendQuery(gives.get(), "rows 1000000"), 1);
+  leaves.reset();
+  loop.run([&] {
+    EXPECT_GE(sessions, 2);
+    server.reset();
+    EXPECT_EQ(sessions, 0);
+  });
+  EXPECT_EQ(PQresultStatus(next(waits).get()), PGRES_FATAL_ERROR);
+}
+
 // 20 MB of rows: far more than sockets and the gateway hold.
 constexpr int kManyRows = 1'000'000;
 

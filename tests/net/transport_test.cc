@@ -1,4 +1,7 @@
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
@@ -107,6 +110,32 @@ TEST(TcpTransport, MessagesArriveInOrderAndAreAnswered) {
   b.send(b.inbox.last_from(), numbered(7));  // Over the incoming connection.
   ASSERT_TRUE(a.inbox.wait_for_count(1));
   EXPECT_EQ(a.inbox.last_from(), b.address());
+}
+
+int option_of(int socket, int level, int name) {
+  int value = 0;
+  socklen_t size = sizeof value;
+  EXPECT_EQ(::getsockopt(socket, level, name, &value, &size), 0);
+  return value;
+}
+
+// A host without power can not be had here: that the system is asked to look for it must do.
+TEST(TcpTransport, BothEndsLookForAPeerThatHasVanished) {
+  Peer a(listening("a")), b(listening("b"));
+  a.send(b.address(), numbered(1));
+  ASSERT_TRUE(b.inbox.wait_for_count(1));
+  int ends = 0;
+  for (int file = 0; file < 256; ++file) {
+    sockaddr_in peer{};
+    socklen_t size = sizeof peer;
+    if (::getpeername(file, reinterpret_cast<sockaddr*>(&peer), &size) != 0) continue;
+    if (peer.sin_family != AF_INET) continue;
+    ++ends;
+    EXPECT_EQ(option_of(file, SOL_SOCKET, SO_KEEPALIVE), 1);
+    EXPECT_LE(option_of(file, IPPROTO_TCP, TCP_KEEPIDLE), 60);
+    EXPECT_EQ(option_of(file, IPPROTO_TCP, TCP_USER_TIMEOUT), 60'000);
+  }
+  EXPECT_EQ(ends, 2);
 }
 
 TEST(TcpTransport, TellsOfALostPeerAndReconnectsOnDemand) {

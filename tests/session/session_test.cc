@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "net/frame.h"
+#include "proto/messages.pb.h"
 #include "tests/session/session_fixture.h"
 
 namespace tidemark {
@@ -148,6 +150,56 @@ TEST_F(SqlSession, ReadsByKeyByPrefixAndAll) {
 }
 
 // ---- prepared statements
+
+// No message holds what these statements are about, so that it must not be sent anywhere.
+class SqlSessionSizes : public SqlSession {
+ protected:
+  SqlSessionSizes() {
+    cluster_.world().network.set_tap([this](const Address&, const Address&, const pb::Message& message) {
+      longest_ = std::max(longest_, message.ByteSizeLong());
+    });
+  }
+  ~SqlSessionSizes() override {
+    cluster_.world().network.set_tap({});
+    EXPECT_LT(longest_, kFrameBytesMax);
+  }
+
+  const std::string huge_ = "repeat('x', 9000000)";
+  size_t longest_ = 0;
+};
+
+TEST_F(SqlSessionSizes, ARowThatIsTooLargeIsRefusedAndNotSent) {
+  must("create table t (k text primary key, v text)");
+  must("insert into t values ('a', 'b')");
+  for (const std::string& statement :
+       {"insert into t values ('c', " + huge_ + ")", "insert into t values (" + huge_ + ", 'c')",
+        "insert into t values ('a', " + huge_ + ") on conflict do nothing",
+        "insert into t values ('a', 'c') on conflict (k) do update set v = " + huge_,
+        "update t set v = " + huge_ + " where k = 'a'"}) {
+    SqlOutcome outcome = run(statement);
+    EXPECT_EQ(outcome.state(), "54000") << statement << "\n" << outcome.text();
+    EXPECT_NE(outcome.text().find("limit of 131072 bytes"), std::string::npos) << outcome.text();
+  }
+  EXPECT_EQ(run("insert into t values ('d', repeat('x', 131072))").state(), "54000");
+  must("insert into t values ('d', repeat('x', 131000))");
+  EXPECT_EQ(run("select k, length(v) from t").sorted(), (std::vector<std::string>{"a|1", "d|131000"}));
+}
+
+TEST_F(SqlSessionSizes, AKeyThatIsLongerThanAnyRowFindsNothing) {
+  must("create table t (k text primary key, v text)");
+  must("create table pairs (k text, n text, primary key (k, n))");
+  must("create materialized view w as select v, count(*) as n from t group by v");
+  must("insert into t values ('a', 'b')");
+  for (const std::string& where :
+       {"t where k = " + huge_, "pairs where k = " + huge_, "w where v = " + huge_}) {
+    SqlOutcome outcome = run("select * from " + where);
+    EXPECT_EQ(outcome.state(), "00000") << where << "\n" << outcome.text();
+    EXPECT_TRUE(outcome.sorted().empty()) << where;
+  }
+  must("update t set v = 'c' where k = " + huge_);
+  must("delete from t where k = " + huge_);
+  EXPECT_EQ(run("select * from t").sorted(), std::vector<std::string>{"a|b"});
+}
 
 TEST_F(SqlSession, PreparedStatementsKnowTheirTypesAndFollowTheCatalog) {
   must("create table t (id bigint primary key, name text)");

@@ -365,6 +365,25 @@ TEST_F(CoreTest, ALargeRecordIsSentInPiecesThatKeepEachLanesOrder) {
   EXPECT_EQ(core_->effects_bytes(), 0u);
 }
 
+TEST_F(CoreTest, TheMemoryOfALargeRecordIsGivenBack) {
+  open_and_learn();
+  const auto apply = [&](const pb::QueueEntry& record) {
+    records({record});
+    while (!batches_.empty()) {
+      auto batches = batches_;
+      clear();
+      for (const Outgoing& batch : batches) answer(batch);
+    }
+    EXPECT_EQ(core_->effects_bytes(), 0u);
+  };
+  apply(four_rows(0));
+  EXPECT_GT(core_->pooled_bytes(), 0u);
+  pb::QueueEntry large = entry(1);
+  for (int64_t i = 0; i < 10'000; ++i) upsert(large, i, {}, Ints{i, i});
+  apply(large);
+  EXPECT_LT(core_->pooled_bytes(), size_t{256} << 10);
+}
+
 TEST_F(CoreTest, ABusyRegionGetsOneEffectAtATime) {
   open_and_learn();
   pb::QueueEntry e = entry(0);

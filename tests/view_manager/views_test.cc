@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "proto/operation.h"
 #include "tests/view_manager/flow_world.h"
 
 namespace tidemark {
@@ -316,6 +317,92 @@ TEST_F(ViewsTest, AnExpressionThatFailsIsInTheErrorSetUntilItsRowIsGone) {
   world_.erase("orders", "1");
   EXPECT_TRUE(world_.errors("v").empty());
   EXPECT_EQ(world_.read("v"), std::vector<std::string>{"2|2"});
+}
+
+TEST_F(ViewsTest, APatternThatIsNoneIsAnErrorOfItsRow) {
+  view("v as select id from customers where name like city");
+  world_.upsert("customers", {"1", "abcd", "abc\\"});
+  world_.upsert("customers", {"2", "abc", "a%"});
+  EXPECT_EQ(world_.read("v"), std::vector<std::string>{"2"});
+  EXPECT_EQ(world_.errors("v"),
+            std::vector<std::string>{"22025|LIKE pattern must not end with escape character"});
+  world_.upsert("customers", {"1", "abcd", "abc"});
+  EXPECT_TRUE(world_.errors("v").empty());
+  EXPECT_EQ(world_.check(), "");
+}
+
+TEST_F(ViewsTest, CopiesOfATextThatNoMemoryHoldsAreAnErrorOfTheirRow) {
+  std::string columns = "id";
+  for (int i = 0; i < 1000; ++i) columns += ", length(lower(name)) as l" + std::to_string(i);
+  view("v as select " + columns + " from customers");
+  world_.upsert("customers", {"1", std::string(100'000, 'x'), "NULL"});
+  EXPECT_TRUE(world_.read("v").empty());
+  ASSERT_EQ(world_.errors("v").size(), 1u);
+  EXPECT_TRUE(world_.errors("v")[0].starts_with("53200|")) << world_.errors("v")[0];
+}
+
+// Every read of a view with an error set asks for it, in all regions.
+TEST_F(ViewsTest, AViewWhoseExpressionsCanNotFailHasNoErrorSet) {
+  view(
+      "v as select word, id from customers, string_to_table(lower(name), ' ') as word where length(city) > "
+      "1");
+  for (const pb::TableDefinition& table : world_.catalog().tables()) EXPECT_NE(table.kind(), pb::AUXILIARY);
+}
+
+// numeric ends at 131,072 digits before the point: a sum that met the end could not be taken back.
+TEST_F(ViewsTest, ANumberWhoseSumsCouldOverflowIsAnErrorOfItsRow) {
+  world_.create_table("numbers", {{"id", "bigint"}, {"kind", "text"}, {"x", "numeric"}});
+  view("v as select kind, sum(x) as s, avg(x) as a from numbers group by kind");
+  world_.upsert("numbers", {"1", "a", "9e131071"});
+  world_.upsert("numbers", {"2", "a", "1.5"});
+  world_.upsert("numbers", {"1", "a", "-9e131071"});
+  world_.upsert("numbers", {"3", "a", "-9e131071"});
+  EXPECT_EQ(world_.read("v"), std::vector<std::string>{"a|1.5|1.5"});
+  EXPECT_EQ(world_.errors("v").size(), 2u);
+  world_.upsert("numbers", {"1", "a", "2.5"});
+  world_.erase("numbers", "3");
+  EXPECT_TRUE(world_.errors("v").empty());
+  EXPECT_EQ(world_.check(), "");
+}
+
+TEST_F(ViewsTest, SumsOfTheLongestNumbersAreExact) {
+  world_.create_table("numbers", {{"id", "bigint"}, {"kind", "text"}, {"x", "numeric"}});
+  view("v as select kind, sum(x) as s from numbers group by kind");
+  const std::vector<std::string> longest{"9e131040", "-9e131040", "7e-16383", "-3.25"};
+  Random random(5);
+  for (int i = 0; i < 30; ++i) {
+    const std::string id = std::to_string(random.between(1, 12));
+    if (random.chance(0.2)) {
+      world_.erase("numbers", id);
+    } else {
+      world_.upsert("numbers", {id, "a", longest[static_cast<size_t>(random.between(0, 3))]});
+    }
+    ASSERT_EQ(world_.check(), "") << "step " << i;
+  }
+  EXPECT_TRUE(world_.errors("v").empty());
+}
+
+// However long the numbers are: a row of sums that no record holds would stop its lane.
+TEST_F(ViewsTest, ARowOfManySumsIsNoLongerThanARowMayBe) {
+  world_.create_table("numbers", {{"id", "bigint"}, {"x", "numeric"}});
+  std::string sums = "count(*) as n";
+  for (int i = 0; i < 40; ++i) {
+    const std::string n = std::to_string(i);
+    sums += ", sum(x * 1" + std::string(static_cast<size_t>(i), '0') + ") filter (where id % 40 = " + n +
+            ") as s" + n;
+  }
+  view("v as select " + sums + " from numbers");
+  for (int digits : {2000, 3500, 7000, 130000}) {
+    for (int i = 0; i < 40; ++i) {
+      world_.upsert("numbers", {std::to_string(i), "9e" + std::to_string(digits)});
+      world_.upsert("numbers", {std::to_string(i + 40), "9e-" + std::to_string(std::min(digits, 16000))});
+    }
+    const TableId table{world_.find("v")->id()};
+    for (const auto& [key, row] : world_.store().rows(table)) {
+      EXPECT_LE(key.size() + row.size(), kRowBytesMax) << digits;
+    }
+  }
+  EXPECT_FALSE(world_.errors("v").empty());
 }
 
 TEST_F(ViewsTest, DroppedViewsGetNothing) {

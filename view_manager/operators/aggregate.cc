@@ -1,6 +1,9 @@
 // Count, sum, avg with FILTER: one add to the group's SUM row; min, max, count distinct: adds to multisets. A
 // change within a group is one add of the difference.
+#include <algorithm>
+
 #include "base/assert.h"
+#include "proto/operation.h"
 #include "sql/plan/expressions.h"
 #include "view_manager/operators/sink.h"
 
@@ -10,6 +13,32 @@ namespace {
 
 constexpr sql::Fault kNotFinite{sql::sqlstate::kNumericValueOutOfRange,
                                 "NaN and infinity can not be summed in a materialized view"};
+
+constexpr sql::Fault kTooManyDigits{sql::sqlstate::kNumericValueOutOfRange,
+                                    "a number has too many digits to be summed in a materialized view"};
+
+// What a number may have so that no sum of such numbers, however many, comes to the limits of numeric, and a
+// row of `sums` of them to those of a row: nobody who adds can refuse to, for then the lane would stand
+// still.
+struct SumDigits {
+  explicit SumDigits(size_t sums) {
+    constexpr size_t kCarried = 20;  // By which the sum of 2^63 numbers is longer than the longest of them.
+    const size_t digits =
+        kRowBytesMax * 8 * 3 / 10 / std::max<size_t>(sums, 1) - kCarried;  // log10(2) > 3/10
+    after_point = std::min<size_t>(digits / 2, sql::Numeric::kScaleMax);
+    before_point = std::min(digits - after_point, sql::Numeric::kIntegerDigitsMax - kCarried);
+  }
+
+  bool allow(const sql::Numeric& value) const {
+    if (value.scale() > after_point) return false;
+    if (value.is_small()) return true;                                        // At most 39 digits.
+    const size_t digits = value.magnitude().size() * 8 * 30103 / 100000 + 1;  // Up to three too many.
+    return digits <= before_point + value.scale();
+  }
+
+  size_t before_point, after_point;
+};
+static_assert(kRowBytesMax * 8 * 3 / 10 / sql::kRowColumnsMax > 2 * (39 + 20));
 
 // The argument where the filter passes, else NULL: an argument that the filter leaves out must not fail.
 sql::ExpressionPtr filtered(sql::ExpressionPtr arg, const sql::ExpressionPtr& filter) {
@@ -24,7 +53,11 @@ sql::ExpressionPtr filtered(sql::ExpressionPtr arg, const sql::ExpressionPtr& fi
 class AggregateSink : public Sink {
  public:
   AggregateSink(const sql::SinkPlan& plan, const FindCodec& codec)
-      : Sink(wanted(plan)), codec_(codec(plan.table)), groups_(plan.columns.size()), pinned_(plan.pinned) {
+      : Sink(wanted(plan)),
+        codec_(codec(plan.table)),
+        groups_(plan.columns.size()),
+        pinned_(plan.pinned),
+        digits_(sums_of(plan)) {
     for (const sql::SumColumn& sum : plan.sums) kinds_.push_back(sum.kind);
     for (const sql::ValueSet& set : plan.value_sets) sets_.push_back(&codec(set.table));
   }
@@ -34,9 +67,9 @@ class AggregateSink : public Sink {
     for (sql::SumColumn::Kind kind : kinds_) {
       if (kind == sql::SumColumn::Kind::Derived) continue;
       const sql::Value& value = values[at++];
-      if (kind == sql::SumColumn::Kind::Sum && !value.is_null() && !value.as_numeric().is_finite()) {
-        return kNotFinite;
-      }
+      if (kind != sql::SumColumn::Kind::Sum || value.is_null()) continue;
+      if (!value.as_numeric().is_finite()) return kNotFinite;
+      if (!digits_.allow(value.as_numeric())) return kTooManyDigits;
     }
     return sql::kOk;
   }
@@ -76,6 +109,12 @@ class AggregateSink : public Sink {
   }
 
  private:
+  static size_t sums_of(const sql::SinkPlan& plan) {
+    return static_cast<size_t>(std::count_if(plan.sums.begin(), plan.sums.end(), [](const auto& sum) {
+      return sum.kind == sql::SumColumn::Kind::Sum;
+    }));
+  }
+
   static std::vector<sql::ExpressionPtr> wanted(const sql::SinkPlan& plan) {
     std::vector<sql::ExpressionPtr> out;
     for (const sql::ExpressionPtr& group : plan.columns) out.push_back(sql::clone(*group));
@@ -136,7 +175,7 @@ class AggregateSink : public Sink {
     sql::Arena& arena = context.evaluation.arena;
     sql::Fault fault = sign > 0 ? sql::numeric_add(so_far, value, arena, out)
                                 : sql::numeric_subtract(so_far, value, arena, out);
-    TM_ASSERT(fault.ok());  // Two numbers of rows: far from the limits of numeric.
+    TM_ASSERT(fault.ok());  // check() let them pass.
     sum = sql::Value::numeric(out);
   }
 
@@ -186,6 +225,7 @@ class AggregateSink : public Sink {
   const sql::TableCodec& codec_;
   const size_t groups_;
   const bool pinned_;
+  const SumDigits digits_;
   std::vector<sql::SumColumn::Kind> kinds_;
   std::vector<const sql::TableCodec*> sets_;
   std::string old_key_, new_key_, old_value_, new_value_, bytes_;
