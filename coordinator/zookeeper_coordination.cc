@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "coordinator/entry_tree.h"
+#include "coordinator/facts.h"
 
 namespace tidemark {
 
@@ -84,7 +85,7 @@ class ZooKeeperCoordination::Impl : public std::enable_shared_from_this<Impl> {
     handle_ =
         zookeeper_init(options_.servers.c_str(), &Impl::on_session_event,
                        static_cast<int>(options_.session_timeout.value / 1000), nullptr, context_.get(), 0);
-    if (handle_ == nullptr) return enter(SessionState::Expired);  // No threads, no memory: ask again.
+    if (handle_ == nullptr) return open_later();  // No name resolves, no threads, no memory.
     if (!options_.digest.empty()) {
       zoo_add_auth(handle_, "digest", options_.digest.data(), static_cast<int>(options_.digest.size()),
                    nullptr, nullptr);
@@ -137,7 +138,7 @@ class ZooKeeperCoordination::Impl : public std::enable_shared_from_this<Impl> {
     };
     call->self = call;
     calls_[number] = call;
-    int code = handle_ == nullptr ? ZINVALIDSTATE : start(handle_, call.get());
+    int code = handle_ == nullptr ? ZCONNECTIONLOSS : start(handle_, call.get());
     if (code != ZOK) complete(call.get(), code, nullptr);
   }
 
@@ -178,6 +179,14 @@ class ZooKeeperCoordination::Impl : public std::enable_shared_from_this<Impl> {
       auto self = weak.lock();
       auto found = self ? self->watches_.extract(number) : decltype(self->watches_)::node_type();
       if (!found.empty()) found.mapped()();
+    });
+  }
+
+  // There never was a session that could have expired: it is still being connected.
+  void open_later() {
+    scheduler_.post_after(kFactRetryDelay, [weak = weak_from_this(), count = session_count_] {
+      auto self = weak.lock();
+      if (self && self->session_count_ == count) self->open();
     });
   }
 

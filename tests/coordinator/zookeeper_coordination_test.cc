@@ -8,11 +8,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <set>
 #include <thread>
 
 #include "net/asio_loop.h"
 #include "tests/coordinator/election_contract.h"
 #include "tests/servers/zookeeper.h"
+#include "tests/simulation/virtual_scheduler.h"
 
 namespace tidemark {
 
@@ -196,6 +198,34 @@ TEST(ZooKeeperCoordination, EveryCallIsAnsweredThoughItsSessionIsReplaced) {
   servers::wait_until("every call is answered", [&] { return holds([&] { return answered == asked; }); });
   loop.run([&] { session.reset(); });
   loop.stop();
+}
+
+// Whoever needs a session asks for it: were the answer another failure at once, they would ask for ever, each
+// time for as many as they are.
+TEST(ZooKeeperCoordination, ServersWhoseNamesDoNotResolveAreTriedNowAndThen) {
+  VirtualScheduler loop;
+  const std::string too_long_for_a_name(64, 'x');
+  ZooKeeperOptions options{too_long_for_a_name + ":2181", "/test", "", Micros{4'000'000}};
+  auto session = std::make_unique<ZooKeeperCoordination>(loop, options);
+  std::set<SessionState> seen;
+  for (int i = 0; i < 3; ++i) {
+    session->on_session([&](SessionState state) {
+      seen.insert(state);
+      if (state == SessionState::Expired) session->new_session();
+    });
+  }
+  while (loop.now() < Micros{10'000'000} && loop.steps() < 1'000) ASSERT_TRUE(loop.run_one());
+  ASSERT_GE(loop.now(), Micros{10'000'000}) << "there is no end of attempts";
+  EXPECT_EQ(seen, std::set{SessionState::Connecting});
+
+  std::vector<CoordinationError> answers;
+  session->get("/x", nullptr, [&](auto result) { answers.push_back(result.error()); });
+  session->multi({set_op("/x", "1"), set_op("/y", "1")},
+                 [&](auto result) { answers.push_back(result.error()); });
+  loop.run_until(loop.now());
+  EXPECT_EQ(answers, std::vector(2, CoordinationError::Disconnected));
+  session.reset();
+  loop.run();  // Comes to its end.
 }
 
 // Writes go on through the death of any one server; an unknown outcome is settled by reading.
