@@ -28,14 +28,17 @@ MaybeEnded end_of_add_view_manager(const Situation& now, const pb::Operation& op
   return Ended{};
 }
 
+// The ring without a member that is not in the newest one. None of the operation's own: it was never there,
+// or had gone before the operation began.
+uint64_t ring_without_member(const Situation& now, const pb::Operation& operation) {
+  return operation.ring_version() != 0 ? operation.ring_version() : now.facts.ring.ring().version();
+}
+
 MaybeEnded end_of_remove_view_manager(const Situation& now, const pb::Operation& operation) {
   const auto* wish = now.wished_view_manager(operation.member());
   if (wish && !wish->leaving()) return Ended{pb::Operation::CANCELLED, "wanted again"};
   if (now.in_ring(operation.member())) return std::nullopt;
-  // It was never in the ring, or has left it: either way every lane is past it.
-  uint64_t version =
-      operation.ring_version() != 0 ? operation.ring_version() : now.facts.ring.ring().version();
-  if (!ring_is_done(now, version)) return std::nullopt;
+  if (!ring_is_done(now, ring_without_member(now, operation))) return std::nullopt;
   return Ended{pb::Operation::DONE, "its process may be stopped"};
 }
 
@@ -44,7 +47,7 @@ MaybeEnded end_of_recover_view_manager(const Situation& now, const pb::Operation
     if (!now.is_identity_alive(operation.member())) return std::nullopt;
     return Ended{pb::Operation::DONE, operation.message().empty() ? "it returned" : operation.message()};
   }
-  if (!ring_is_done(now, operation.ring_version())) return std::nullopt;
+  if (!ring_is_done(now, ring_without_member(now, operation))) return std::nullopt;
   return Ended{pb::Operation::DONE, "its shards were spread"};
 }
 

@@ -178,6 +178,15 @@ TEST_F(Admin, RecoverSpreadsTheShardsWithoutWaiting) {
   EXPECT_EQ(slow.facts().ring.ring().members_size(), 1);
 }
 
+TEST_F(Admin, RecoveringOneWhoseShardsWereSpreadAlreadyComesToItsEnd) {
+  cluster.kill("v2");
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.facts().ring.ring().version() == 2; }));
+  ASSERT_TRUE(cluster.run_until_quiet());
+  pb::AdminReply reply = cluster.ask_and_wait({"recover-vm", "v2"});
+  EXPECT_FALSE(reply.more()) << reply.out();
+  EXPECT_THAT(reply.out(), HasSubstr("its shards were spread"));
+}
+
 TEST_F(Admin, StatusShowsTheClusterAtAGlance) {
   cluster.kill("v2");
   cluster.run_for(Micros{3'000'000});
