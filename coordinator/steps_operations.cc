@@ -55,6 +55,8 @@ MaybeEnded end_of_add_node(const Situation& now, const pb::Operation& operation)
   const auto* wish = now.wished_node(operation.member());
   if (operation.cancelling() || !wish || wish->leaving())
     return Ended{pb::Operation::CANCELLED, "not wanted any more"};
+  if (now.is_node_given_up(operation.member()))
+    return Ended{pb::Operation::FAILED, operation.member() + " is gone"};
   if (!now.is_node_alive(operation.member()) || next_owner_move(now, operation.member())) return std::nullopt;
   return Ended{pb::Operation::DONE, "owns " + std::to_string(now.owned_by(operation.member())) + " regions"};
 }
@@ -82,7 +84,10 @@ MaybeEnded end_of_move(const Situation& now, const pb::Operation& operation) {
     return Ended{pb::Operation::FAILED, operation.member() + " is leaving"};
   const pb::RegionStatus* status = now.status(entry->region(), operation.member());
   bool serves = status && status->owner();
-  return entry->owner() == operation.member() && serves ? MaybeEnded(Ended{}) : std::nullopt;
+  if (entry->owner() == operation.member() && serves) return Ended{};
+  if (now.is_node_given_up(operation.member()))
+    return Ended{pb::Operation::FAILED, operation.member() + " is gone"};
+  return std::nullopt;
 }
 
 // Split and merge: the change is gone from the map; whether its parents are sealed tells how it ended.
