@@ -128,6 +128,9 @@ std::optional<std::string> too_late(const Situation& now, const pb::Operation& o
       operation.kind() == pb::Operation::RECOVER_NODE)
     return "the dead can not be called off";
   if (operation.kind() == pb::Operation::DISCARD_LOGS) return "it will be done in a moment";
+  // It is not wished away: it may be the last one, and what is called off may be only another weight.
+  if (operation.kind() == pb::Operation::ADD_VIEW_MANAGER && now.in_ring(operation.member()))
+    return operation.member() + " is in the ring already: give it another weight by add-vm, or remove it";
   return std::nullopt;
 }
 

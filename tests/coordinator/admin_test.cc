@@ -187,6 +187,22 @@ TEST_F(Admin, RecoveringOneWhoseShardsWereSpreadAlreadyComesToItsEnd) {
   EXPECT_THAT(reply.out(), HasSubstr("its shards were spread"));
 }
 
+TEST_F(Admin, CallingOffAChangeOfWeightRemovesNobody) {
+  ASSERT_EQ(cluster.ask_and_wait({"remove-vm", "v2"}).exit_code(), 0);
+  cluster.nodes.at("n3")->pause();  // Its regions do not acknowledge the ring.
+  pb::AdminReply reply = cluster.ask({"add-vm", "v1", "3"});
+  ASSERT_TRUE(reply.more());
+  pb::AdminReply cancelled = cluster.ask({"cancel", std::to_string(reply.operation())});
+  EXPECT_EQ(cancelled.exit_code(), 1);
+  EXPECT_THAT(cancelled.out(), HasSubstr("v1 is in the ring already"));
+  cluster.nodes.at("n3")->resume();
+  ASSERT_TRUE(cluster.run_until_quiet());
+  const ClusterFacts facts = cluster.facts();
+  for (const auto& wish : facts.wishes.view_managers())
+    EXPECT_EQ(wish.leaving(), wish.name() == "v2") << wish.name();
+  EXPECT_EQ(facts.ring.ring().members(0), "v1");
+}
+
 TEST_F(Admin, StatusShowsTheClusterAtAGlance) {
   cluster.kill("v2");
   cluster.run_for(Micros{3'000'000});
