@@ -22,6 +22,7 @@ CoordinationError error_of(int code) {
     case ZNOTEMPTY: return CoordinationError::NotEmpty;
     case ZCONNECTIONLOSS:
     case ZOPERATIONTIMEOUT:
+    case ZMARSHALLINGERROR:  // Of a multi: the session ended under it. It was not sent.
     case ZSESSIONMOVED:
     case ZCLOSING: return CoordinationError::Disconnected;
     case ZSESSIONEXPIRED:
@@ -388,8 +389,11 @@ void ZooKeeperCoordination::multi(std::vector<CoordinationOp> ops, Done<std::vec
   buffers->prepare(impl_->acl());
   auto start = [&](zhandle_t* handle, Call* call) -> int {
     if (!acceptable) return ZBADARGUMENTS;
-    // On a handle that is of no use any more, zoo_amulti() frees paths that are ours if there are several.
     if (is_unrecoverable(handle) != ZOK) return ZINVALIDSTATE;
+    // If the handle comes to be of no use any more meanwhile, zoo_amulti() frees paths that are ours if there
+    // are several. That can happen while a session is being opened; a session that is open loses its
+    // connection first.
+    if (buffers->ops.size() > 1 && zoo_state(handle) != ZOO_CONNECTED_STATE) return ZCONNECTIONLOSS;
     return zoo_amulti(handle, static_cast<int>(buffers->ops.size()), buffers->raw.data(),
                       buffers->results.data(), &on_nothing, call);
   };

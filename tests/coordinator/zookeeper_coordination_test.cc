@@ -63,11 +63,14 @@ class ZooKeeperBed : public CoordinationBed {
           loop_, ZooKeeperOptions{server_.connect_string(), root_, digest_, Micros{4'000'000}}));
     });
     ZooKeeperCoordination& session = *sessions_.back();
+    auto connected = std::make_shared<bool>(false);
     loop_.run([&] {
-      session.on_session([count = &expired_[&session]](SessionState state) {
+      session.on_session([count = &expired_[&session], connected](SessionState state) {
         if (state == SessionState::Expired) ++*count;
+        *connected = state == SessionState::Connected;
       });
     });
+    wait([connected] { return *connected; });  // Until then a multi of several parts fails.
     return session;
   }
   void close(Coordination& session) override {
@@ -187,6 +190,8 @@ TEST(ZooKeeperCoordination, EveryCallIsAnsweredThoughItsSessionIsReplaced) {
     session->on_session([&](SessionState state) {
       if (state == SessionState::Expired && ++replaced < 300) session->new_session();
       for (int i = 0; i < 20; ++i, ++asked) session->get("/x", nullptr, [&](auto) { ++answered; });
+      for (int i = 0; i < 5; ++i, ++asked)
+        session->multi({check_op("/x"), set_op("/y", "1")}, [&](auto) { ++answered; });
     });
   });
   auto holds = [&](auto condition) {
@@ -196,6 +201,27 @@ TEST(ZooKeeperCoordination, EveryCallIsAnsweredThoughItsSessionIsReplaced) {
   };
   servers::wait_until("sessions are replaced", [&] { return holds([&] { return replaced == 300; }); });
   servers::wait_until("every call is answered", [&] { return holds([&] { return answered == asked; }); });
+  loop.run([&] { session.reset(); });
+  loop.stop();
+}
+
+// The client begins a multi part by part, and frees what is not its own if the session ends in between.
+TEST(ZooKeeperCoordination, AMultiIsNotBegunWhileTheSessionIsBeingOpened) {
+  asio::io_context context;
+  const asio::ip::tcp::acceptor silent(context, {asio::ip::address_v4::loopback(), 0});
+  const std::string servers = "127.0.0.1:" + std::to_string(silent.local_endpoint().port());
+  AsioLoop loop("test");
+  std::unique_ptr<ZooKeeperCoordination> session;
+  std::atomic<bool> answered = false;
+  loop.run([&] {
+    ZooKeeperOptions patient{servers, "", "", Micros{1'000'000'000}};
+    session = std::make_unique<ZooKeeperCoordination>(loop, patient);
+    session->multi({set_op("/x", "1"), set_op("/y", "1")}, [&](auto result) {
+      EXPECT_EQ(result.error(), CoordinationError::Disconnected);
+      answered = true;
+    });
+  });
+  servers::wait_until("it is answered", [&] { return answered.load(); });
   loop.run([&] { session.reset(); });
   loop.stop();
 }
