@@ -218,13 +218,15 @@ class ZooKeeperCoordination::Impl : public std::enable_shared_from_this<Impl> {
     });
   }
 
-  // Requests keep their order, so those sent after it find the root.
+  // Requests keep their order, so those sent after it find the root. It is ours as what is below it, since
+  // who may remove an entry is said by the one above; what is above the root is shared with others.
   void make_root() {
     for (size_t end = options_.root.find('/', 1); !options_.root.empty();
          end = options_.root.find('/', end + 1)) {
-      zoo_acreate(handle_, options_.root.substr(0, end).c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT,
-                  &on_string, nullptr);
-      if (end == std::string::npos) return;
+      const bool is_last = end == std::string::npos;
+      zoo_acreate(handle_, options_.root.substr(0, end).c_str(), "", 0,
+                  is_last ? acl() : &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, &on_string, nullptr);
+      if (is_last) return;
     }
   }
 

@@ -128,11 +128,13 @@ TEST(ZooKeeperCoordination, EntriesMadeWithADigestAreClosedToOthers) {
   ZooKeeperBed stranger(one_server());
   stranger.use_root_of(owner);
   Coordination& a = owner.open();
+  ASSERT_TRUE(owner.create(a, "/x", "ours").ok());  // The root is there, and the owner's.
   Coordination& b = stranger.open();
-  ASSERT_TRUE(owner.create(a, "/x", "ours").ok());
-  EXPECT_EQ(owner.get(a, "/x")->data, "ours");
   EXPECT_EQ(stranger.get(b, "/x").error(), CoordinationError::Refused);
   EXPECT_EQ(stranger.multi(b, {set_op("/x", "theirs")}).error(), CoordinationError::Refused);
+  EXPECT_EQ(stranger.multi(b, {remove_op("/x")}).error(), CoordinationError::Refused);
+  EXPECT_EQ(stranger.create(b, "/y", "theirs").error(), CoordinationError::Refused);
+  EXPECT_EQ(owner.get(a, "/x")->data, "ours");
 }
 
 // Opens sessions and hangs up at the first request; it knows no session that comes back. A real server can
