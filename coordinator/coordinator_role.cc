@@ -93,6 +93,7 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
 
   void on_election(const std::optional<std::string>& entry) {
     ++term_;
+    swept_ = false;  // Others may have left chunks meanwhile.
     entry_ = entry.value_or("");
     store_ = entry ? std::make_unique<FactStore>(context_.coordination) : nullptr;
     if (entry) {
@@ -148,6 +149,7 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
           if (!self || self->term_ != term) return;
           if (asked) asked(result.ok());
           if (result.ok()) return self->hear(news::Written{std::move(*copy)});
+          self->swept_ = false;
           self->election_->look_again();  // Perhaps the entry has gone.
           self->after_delay(term, [self] { self->hear(news::WriteFailed{}); });
         });
@@ -262,7 +264,7 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
   std::unique_ptr<FactStore> store_;  // While elected.
   std::string entry_;                 // The guard of every write.
   uint64_t term_ = 0;                 // Tells the calls of an earlier election.
-  bool swept_ = false;
+  bool swept_ = false;                // Chunks that failed writes have left behind, before this one's next.
   bool stopped_ = false;
   std::vector<pb::RegionStatus> reported_;
   std::deque<Request> requests_;

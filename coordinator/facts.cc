@@ -147,6 +147,11 @@ struct Sweeping {
       for (const std::string& name : *names) sweep->found.push_back(sweep->path + "/" + name);
       read_fact(sweep->coordination, sweep->path, nullptr, [sweep](auto fact) {
         if (!fact.ok()) return sweep->done(fact.error());
+        // What was read may be older than the pointer that lies there: then the next sweep comes.
+        CoordinationOp unchanged;
+        unchanged.path = sweep->path;
+        unchanged.version = fact->version;
+        sweep->checks.push_back(std::move(unchanged));
         std::erase_if(sweep->found, [&](const std::string& chunk) {
           return std::find(fact->chunks.begin(), fact->chunks.end(), chunk) != fact->chunks.end();
         });

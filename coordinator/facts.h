@@ -63,7 +63,8 @@ void write_facts(Coordination& coordination, std::vector<FactWrite> writes, uint
                  std::vector<CoordinationOp> checks,
                  std::function<void(Result<void, CoordinationError>)> done);
 
-// Removes the chunks of a fact that its pointer does not name, while `checks` hold. Anybody else who is about
+// Removes the chunks of a fact that its pointer does not name, while `checks` hold and the pointer is the one
+// that was read (BadVersion: it was not; perhaps a write whose answer was lost). Anybody else who is about
 // to write the fact must fail by its checks: only an elected coordinator, with its election entry checked,
 // may call it, and not during a write of its own.
 void sweep_chunks(Coordination& coordination, const std::string& path, std::vector<CoordinationOp> checks,
