@@ -17,7 +17,7 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
       : context_(context),
         options_(std::move(options)),
         core_(settings_from(options_), context_.random.next()),
-        relay_(context_.scheduler, context_.coordination, context_.transport) {}
+        relay_(context_.scheduler, context_.coordination, context_.transport, context_.random) {}
 
   void start() {
     nodes_ = std::make_unique<EntriesWatch>(

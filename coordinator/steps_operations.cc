@@ -183,8 +183,12 @@ MaybeStep wish_rebalance(const Situation& now) {
   int64_t last = 0;
   for (const auto& operation : now.facts.operations.running())
     if (operation.kind() == pb::Operation::REBALANCE) return std::nullopt;
-  for (const auto& operation : now.facts.history.operations())
-    if (operation.kind() == pb::Operation::REBALANCE) last = std::max(last, operation.ended_at_micros());
+  for (const auto& operation : now.facts.history.operations()) {
+    // One that ended later than now was timed by a clock that was ahead: it says nothing about when.
+    const bool is_timed = operation.ended_at_micros() <= now.observed.wall_micros;
+    if (operation.kind() == pb::Operation::REBALANCE && is_timed)
+      last = std::max(last, operation.ended_at_micros());
+  }
   if (now.observed.wall_micros - last < now.settings.rebalance_every.value) return std::nullopt;
   Step step = begin_step(now, StepKind::WishRebalance, "by the timer");
   add_operation(step.after, pb::Operation::REBALANCE, "", now);

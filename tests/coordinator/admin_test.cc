@@ -49,6 +49,7 @@ TEST_F(Admin, WrongInputIsRefusedWithAReasonAndChangesNothing) {
       {{"merge-regions", "1", "1"}, 1, "can not be merged with itself"},
       {{"merge-regions", "1", "3"}, 1, "are not neighbours"},
       {{"cancel", "77"}, 1, "operation 77 is not running"},
+      {{"cancel", "77x"}, 2, "usage: cancel [OPERATION]"},
       {{"stage", "split-region", "9"}, 1, "there is no region 9"},
       {{"backfill", "v"}, 2, "usage: backfill VIEW"},
       {{"backfill", "v", "slowly"}, 2, "usage: backfill VIEW"},
@@ -201,6 +202,15 @@ TEST_F(Admin, CallingOffAChangeOfWeightRemovesNobody) {
   for (const auto& wish : facts.wishes.view_managers())
     EXPECT_EQ(wish.leaving(), wish.name() == "v2") << wish.name();
   EXPECT_EQ(facts.ring.ring().members(0), "v1");
+}
+
+TEST_F(Admin, StagedAnewACommandTakesThePlaceOfTheOneBefore) {
+  EXPECT_EQ(cluster.ask({"stage", "add-vm", "v3", "2"}).exit_code(), 0);
+  EXPECT_THAT(cluster.ask({"stage", "add-vm", "v3", "2"}).out(), HasSubstr("is staged already"));
+  EXPECT_THAT(cluster.ask({"stage", "add-vm", "v3", "5"}).out(), HasSubstr("staged add-vm v3 anew"));
+  ClusterFacts facts = cluster.facts();
+  ASSERT_EQ(facts.staged.operations_size(), 1);
+  EXPECT_EQ(facts.staged.operations(0).weight(), 5u);
 }
 
 TEST_F(Admin, StatusShowsTheClusterAtAGlance) {

@@ -3,12 +3,53 @@
 
 #include <gtest/gtest.h>
 
+#include "coordinator/relay.h"
 #include "tests/coordinator/coordination_bed.h"
 #include "tests/coordinator/fake_cluster.h"
 
 namespace tidemark {
 
 namespace {
+
+TEST(Relay, AnAnswerToAnEarlierLifeIsNobodys) {
+  VirtualScheduler world;
+  SimNetwork network(world, Random(1));
+  CoordinationTree tree(world);
+  MemoryCoordination coordination(tree, world, Random(2));
+  pb::ProcessFact elected;
+  elected.set_name("c1");
+  elected.set_address("c1");
+  coordination.create(paths::kElection, "", EntryMode::Persistent, [](auto) {});
+  coordination.create(std::string(paths::kElection) + "/guid-", elected.SerializeAsString(),
+                      EntryMode::EphemeralSequential, [](auto) {});
+  auto coordinator = network.connect(Address{"c1"}, world);
+  std::vector<uint64_t> heard;
+  coordinator->set_handlers(
+      {[&](const Address&, const MessagePtr& message) { heard.push_back(message->request()); }, {}});
+  auto transport = network.connect(Address{"c2"}, world);
+  Random random(3);
+  auto pass_on = [&](Relay& relay) {
+    auto request = std::make_shared<pb::Message>();
+    request->mutable_admin();
+    relay.pass_on(Address{"operator"}, request, "c2", [] { ADD_FAILURE() << "there is a coordinator"; });
+    world.run_until(Micros{world.now().value + 1'000'000});
+  };
+  auto answer_to = [](uint64_t request) {
+    auto answer = std::make_shared<pb::Message>();
+    answer->mutable_admin_reply();
+    answer->set_request(request);
+    return answer;
+  };
+  {
+    Relay before(world, coordination, *transport, random);
+    pass_on(before);
+  }
+  Relay after(world, coordination, *transport, random);
+  pass_on(after);
+  ASSERT_EQ(heard.size(), 2u);
+  EXPECT_FALSE(after.pass_back(answer_to(heard[0])));
+  EXPECT_TRUE(after.pass_back(answer_to(heard[1])));
+}
 
 TEST(CoordinatorRole, ChunksThatFailedWritesLeftAreSwept) {
   FakeCluster cluster;

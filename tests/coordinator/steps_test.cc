@@ -325,6 +325,22 @@ TEST(NextStep, ANodeThatIsAwayForAMomentIsWaitedFor) {
   EXPECT_TRUE(cluster.next());
 }
 
+TEST(NextStep, AClockThatWasAheadPutsNoRebalancingOff) {
+  Small cluster;
+  cluster.settings.rebalance_every = Micros{1'000'000};
+  cluster.observed.wall_micros = 50'000'000;
+  auto add_ended = [&](int64_t at_micros) {
+    pb::Operation& operation = *cluster.facts.history.add_operations();
+    operation.set_kind(pb::Operation::REBALANCE);
+    operation.set_ended_at_micros(at_micros);
+  };
+  add_ended(900'000'000);
+  ASSERT_TRUE(cluster.next());
+  EXPECT_EQ(cluster.next()->kind, StepKind::WishRebalance);
+  add_ended(49'500'000);
+  EXPECT_FALSE(cluster.next()) << "one has ended a moment ago";
+}
+
 TEST(NextStep, AViewBeginsOnlyWhenEveryRegionKnowsIt) {
   Small cluster;
   cluster.facts.catalog.set_version(4);
