@@ -149,10 +149,18 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
           if (!self || self->term_ != term) return;
           if (asked) asked(result.ok());
           if (result.ok()) return self->hear(news::Written{std::move(*copy)});
+          if (result.error() == CoordinationError::Refused) self->say_refused();
           self->swept_ = false;
           self->election_->look_again();  // Perhaps the entry has gone.
           self->after_delay(term, [self] { self->hear(news::WriteFailed{}); });
         });
+  }
+
+  void say_refused() {
+    const Micros now = context_.scheduler.now();
+    if (said_refused_ && now.value - said_refused_->value < kSayRefusedEvery.value) return;
+    said_refused_ = now;
+    if (options_.on_refused) options_.on_refused();
   }
 
   void after_delay(uint64_t term, std::function<void()> task) {
@@ -265,6 +273,7 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
   std::string entry_;                 // The guard of every write.
   uint64_t term_ = 0;                 // Tells the calls of an earlier election.
   bool swept_ = false;                // Chunks that failed writes have left behind, before this one's next.
+  std::optional<Micros> said_refused_;
   bool stopped_ = false;
   std::vector<pb::RegionStatus> reported_;
   std::deque<Request> requests_;

@@ -201,6 +201,24 @@ TEST_P(CoordinationContract, ALargeFactIsReplacedWhole) {
   EXPECT_TRUE(bed->children(a, "/f")->empty());
 }
 
+// Chunks lie below their pointer, which must be there first.
+TEST_P(CoordinationContract, ANewFactMayBeLargerThanAnEntry) {
+  const std::string large(2'000'000, 'l');
+  auto create = [&](Coordination& by, uint64_t nonce) {
+    return bed->ask<bool>([&](auto done) {
+      write_facts(by, {{"/small", "s", {}}, {"/f", large, {}}, {"/g", large, {}}}, nonce, {},
+                  [done](auto result) {
+                    if (!result.ok()) return done(result.error());
+                    done(true);
+                  });
+    });
+  };
+  ASSERT_TRUE(create(a, 1).ok());
+  for (const char* path : {"/f", "/g"})
+    EXPECT_EQ(bed->ask<Fact>([&](auto done) { read_fact(b, path, nullptr, done); })->data, large);
+  EXPECT_EQ(create(b, 2).error(), CoordinationError::NodeExists);
+}
+
 // It may read from a server that lags behind its own last write, whose answer was lost.
 TEST_P(CoordinationContract, ASweepThatReadAnOlderPointerRemovesNothing) {
   const std::string pointer = {2, 7, 1};  // To chunk 7-0.

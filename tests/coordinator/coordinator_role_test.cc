@@ -6,6 +6,7 @@
 #include "coordinator/relay.h"
 #include "tests/coordinator/coordination_bed.h"
 #include "tests/coordinator/fake_cluster.h"
+#include "tests/coordinator/passing_coordination.h"
 
 namespace tidemark {
 
@@ -76,6 +77,56 @@ TEST(CoordinatorRole, ChunksThatFailedWritesLeftAreSwept) {
   ASSERT_TRUE(cluster.run_until([&] { return changed; }));
   cluster.ask({"add-vm", "v9"});
   EXPECT_TRUE(cluster.run_until([&] { return !is_there(); })) << "a write has failed";
+}
+
+struct RefusingCoordination final : PassingCoordination {
+  RefusingCoordination(Coordination& inner, Scheduler& loop) : PassingCoordination(inner), scheduler(loop) {}
+  void multi(std::vector<CoordinationOp> ops, Done<std::vector<std::string>> done) override {
+    if (ops.size() == 1) return PassingCoordination::multi(std::move(ops), std::move(done));
+    ++refused;
+    scheduler.post([done = std::move(done)] { done(CoordinationError::Refused); });
+  }
+  Scheduler& scheduler;
+  int refused = 0;
+};
+
+TEST(CoordinatorRole, ThatItsWritesAreRefusedIsSaidNowAndThen) {
+  FakeCluster cluster;
+  cluster.add_node("n1");
+  cluster.add_view_manager("v1");
+  MemoryCoordination session(cluster.tree, cluster.world, Random(1));
+  RefusingCoordination refusing(session, cluster.world);
+  auto transport = cluster.network.connect(Address{"c1"}, cluster.world);
+  Random random(2);
+  int said = 0;
+  CoordinatorOptions options;
+  options.self.set_name("c1");
+  options.self.set_address("c1");
+  options.on_refused = [&] { ++said; };
+  CoordinatorRole role(ProcessContext{cluster.world, *transport, refusing, random}, options);
+  EXPECT_TRUE(cluster.run_until([&] { return refusing.refused == 20; }));
+  EXPECT_EQ(said, 1);
+  EXPECT_TRUE(cluster.run_until([&] { return said == 2; }));
+}
+
+TEST(CoordinatorRole, AClusterWhoseMapIsLargerThanAnEntryIsMade) {
+  CoordinatorSettings settings = FakeCluster::default_settings();
+  settings.shards = settings.regions = 4'096;
+  FakeCluster cluster(settings);
+  FakeCoordinator& coordinator = cluster.add_coordinator("c1");
+  const std::string host = "a-storage-node-with-a-long-name-";
+  for (const char* number : {"1", "2", "3"}) cluster.add_node(host + number);
+  cluster.add_view_manager("v1");
+  cluster.add_view_manager("v2");
+  pb::RegionMap map;
+  auto is_made = [&] {
+    read_fact(coordinator.session(), paths::kRegionMap, nullptr, [&](auto fact) {
+      if (fact.ok()) map.ParseFromString(fact->data);
+    });
+    return map.regions_size() == 4'096;
+  };
+  EXPECT_TRUE(cluster.run_until(is_made, Micros{10'000'000}));
+  EXPECT_GT(map.ByteSizeLong(), kFactInlineBytesMax);
 }
 
 }  // namespace
