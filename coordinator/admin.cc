@@ -1,7 +1,6 @@
 #include "coordinator/admin.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "coordinator/json_writer.h"
 
@@ -89,14 +88,19 @@ AdminAnswer stage(const Situation& now, const pb::AdminRequest& request, Words w
   words.erase(words.begin());
   auto operation = parse_operation(words);
   if (!operation.ok()) return misunderstand(request, operation.error().message);
-  for (const auto& staged : now.facts.staged.operations())
-    if (title_of(staged) == title_of(*operation))
-      return agree(request, title_of(staged) + " is staged already");
-  if (auto so = already_done(now, *operation)) return agree(request, *so);
+  const auto& staged = now.facts.staged.operations();
+  auto same = std::find_if(staged.begin(), staged.end(),
+                           [&](const pb::Operation& one) { return title_of(one) == title_of(*operation); });
+  const bool is_new = same == staged.end();
+  if (!is_new && same->SerializeAsString() == operation->SerializeAsString())
+    return agree(request, title_of(*same) + " is staged already");
+  // One with another weight or shard takes the place of the one before, also if it is so already.
+  if (auto so = already_done(now, *operation); so && is_new) return agree(request, *so);
   if (auto reason = refusal_of(now, *operation)) return refuse(request, *reason);
-  AdminAnswer answer = agree(request, "staged " + title_of(*operation));
+  AdminAnswer answer = agree(request, "staged " + title_of(*operation) + (is_new ? "" : " anew"));
   answer.after = now.facts;
-  *answer.after->staged.add_operations() = std::move(*operation);
+  auto& after = *answer.after->staged.mutable_operations();
+  (is_new ? *after.Add() : after[static_cast<int>(same - staged.begin())]) = std::move(*operation);
   return answer;
 }
 
@@ -128,6 +132,9 @@ std::optional<std::string> too_late(const Situation& now, const pb::Operation& o
       operation.kind() == pb::Operation::RECOVER_NODE)
     return "the dead can not be called off";
   if (operation.kind() == pb::Operation::DISCARD_LOGS) return "it will be done in a moment";
+  // It is not wished away: it may be the last one, and what is called off may be only another weight.
+  if (operation.kind() == pb::Operation::ADD_VIEW_MANAGER && now.in_ring(operation.member()))
+    return operation.member() + " is in the ring already: give it another weight by add-vm, or remove it";
   return std::nullopt;
 }
 
@@ -140,12 +147,10 @@ AdminAnswer cancel(const Situation& now, const pb::AdminRequest& request, const 
     if (now.facts.staged.operations().empty()) answer.after.reset();
     return answer;
   }
-  uint64_t id = 0;
-  auto parsed = std::from_chars(words[1].data(), words[1].data() + words[1].size(), id);
-  if (words.size() > 2 || parsed.ec != std::errc())
-    return misunderstand(request, "usage: cancel [OPERATION]");
+  auto id = number_in(words[1]);
+  if (words.size() > 2 || !id) return misunderstand(request, "usage: cancel [OPERATION]");
   for (auto& operation : *answer.after->operations.mutable_running()) {
-    if (operation.id() != id) continue;
+    if (operation.id() != *id) continue;
     if (auto reason = too_late(now, operation)) return refuse(request, *reason);
     operation.set_cancelling(true);
     auto unleave = [&](auto* members) {

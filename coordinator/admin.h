@@ -29,6 +29,8 @@ Result<pb::Catalog> change_catalog(const pb::Catalog& catalog, const pb::Catalog
 
 // ---- for the files of admin_*.cc
 
+// The number that the whole word is. None: it is something else.
+std::optional<uint64_t> number_in(const std::string& word);
 // The operation that the words ask for. Fails on wrong words.
 Result<pb::Operation> parse_operation(const std::vector<std::string>& words);
 // Why it can not be done. None: it can.

@@ -41,13 +41,6 @@ const Form* form_named(const std::string& name) {
   return nullptr;
 }
 
-std::optional<uint64_t> number_in(const std::string& word) {
-  uint64_t value = 0;
-  auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
-}
-
 std::string region_name(uint64_t region) {
   return "region " + std::to_string(region);
 }
@@ -155,6 +148,13 @@ void wish(google::protobuf::RepeatedPtrField<pb::WishFact::Member>& members, con
 }
 
 }  // namespace
+
+std::optional<uint64_t> number_in(const std::string& word) {
+  uint64_t value = 0;
+  auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return value;
+}
 
 std::string name_of(pb::Operation::Kind kind) {
   for (const Form& form : kForms)

@@ -17,7 +17,7 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
       : context_(context),
         options_(std::move(options)),
         core_(settings_from(options_), context_.random.next()),
-        relay_(context_.scheduler, context_.coordination, context_.transport) {}
+        relay_(context_.scheduler, context_.coordination, context_.transport, context_.random) {}
 
   void start() {
     nodes_ = std::make_unique<EntriesWatch>(
@@ -93,6 +93,7 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
 
   void on_election(const std::optional<std::string>& entry) {
     ++term_;
+    swept_ = false;  // Others may have left chunks meanwhile.
     entry_ = entry.value_or("");
     store_ = entry ? std::make_unique<FactStore>(context_.coordination) : nullptr;
     if (entry) {
@@ -148,9 +149,18 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
           if (!self || self->term_ != term) return;
           if (asked) asked(result.ok());
           if (result.ok()) return self->hear(news::Written{std::move(*copy)});
+          if (result.error() == CoordinationError::Refused) self->say_refused();
+          self->swept_ = false;
           self->election_->look_again();  // Perhaps the entry has gone.
           self->after_delay(term, [self] { self->hear(news::WriteFailed{}); });
         });
+  }
+
+  void say_refused() {
+    const Micros now = context_.scheduler.now();
+    if (said_refused_ && now.value - said_refused_->value < kSayRefusedEvery.value) return;
+    said_refused_ = now;
+    if (options_.on_refused) options_.on_refused();
   }
 
   void after_delay(uint64_t term, std::function<void()> task) {
@@ -262,7 +272,8 @@ class CoordinatorRole::Impl : public std::enable_shared_from_this<Impl> {
   std::unique_ptr<FactStore> store_;  // While elected.
   std::string entry_;                 // The guard of every write.
   uint64_t term_ = 0;                 // Tells the calls of an earlier election.
-  bool swept_ = false;
+  bool swept_ = false;                // Chunks that failed writes have left behind, before this one's next.
+  std::optional<Micros> said_refused_;
   bool stopped_ = false;
   std::vector<pb::RegionStatus> reported_;
   std::deque<Request> requests_;

@@ -16,6 +16,8 @@
 
 namespace tidemark {
 
+inline constexpr Micros kSayRefusedEvery{10'000'000};
+
 struct CoordinatorOptions {
   CoordinatorSettings settings;
   pb::ProcessFact self;  // The storage node that it runs in.
@@ -25,6 +27,9 @@ struct CoordinatorOptions {
   std::function<void(const std::string& identity)> launch;
   // Told of each step before it is written, for the log. May be empty.
   std::function<void(const Step& step)> on_step;
+  // Told when a write was refused for good: it is tried again, but only people can help. Not more often than
+  // every kSayRefusedEvery. May be empty.
+  std::function<void()> on_refused;
   Micros tick{200'000};
 };
 

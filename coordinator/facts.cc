@@ -73,23 +73,22 @@ class Writing : public std::enable_shared_from_this<Writing> {
   Writing(Coordination& coordination, std::vector<CoordinationOp> checks, VoidDone done)
       : coordination_(coordination), checks_(std::move(checks)), ops_(checks_), done_(std::move(done)) {}
 
-  // False: it can not be written.
-  bool add(FactWrite write, uint64_t nonce) {
+  void add(FactWrite write, uint64_t nonce) {
+    const bool is_inline = write.data.size() <= kFactInlineBytesMax;
     CoordinationOp set;
-    set.kind = write.old ? CoordinationOp::Kind::Set : CoordinationOp::Kind::Create;
+    set.kind = write.old || !is_inline ? CoordinationOp::Kind::Set : CoordinationOp::Kind::Create;
     set.path = write.path;
-    if (write.old) set.version = write.old->version;
-    if (write.data.size() <= kFactInlineBytesMax) {
+    if (is_inline) {
       put_u8(set.data, kInline);
       set.data += write.data;
     } else {
-      if (!write.old) return false;
       set.data = cut_into_chunks(write, nonce);
+      if (!write.old) write.old = begin_empty(write.path);
     }
+    if (write.old) set.version = write.old->version;
     ops_.push_back(std::move(set));
     if (write.old)
       for (const std::string& chunk : write.old->chunks) ops_.push_back(removal_of(chunk));
-    return true;
   }
 
   void next_chunk() {
@@ -116,6 +115,16 @@ class Writing : public std::enable_shared_from_this<Writing> {
     put_varint(pointer, nonce);
     put_varint(pointer, count);
     return pointer;
+  }
+
+  // Chunks lie below their pointer: a new one is created before them, as that of an empty fact. Gives that.
+  Fact begin_empty(const std::string& path) {
+    CoordinationOp create;
+    create.kind = CoordinationOp::Kind::Create;
+    create.path = path;
+    put_u8(create.data, kInline);
+    chunks_.push_back(std::move(create));  // The last one is written first.
+    return {};
   }
 
   template <typename Then>
@@ -147,6 +156,11 @@ struct Sweeping {
       for (const std::string& name : *names) sweep->found.push_back(sweep->path + "/" + name);
       read_fact(sweep->coordination, sweep->path, nullptr, [sweep](auto fact) {
         if (!fact.ok()) return sweep->done(fact.error());
+        // What was read may be older than the pointer that lies there: then the next sweep comes.
+        CoordinationOp unchanged;
+        unchanged.path = sweep->path;
+        unchanged.version = fact->version;
+        sweep->checks.push_back(std::move(unchanged));
         std::erase_if(sweep->found, [&](const std::string& chunk) {
           return std::find(fact->chunks.begin(), fact->chunks.end(), chunk) != fact->chunks.end();
         });
@@ -222,9 +236,8 @@ void read_fact(Coordination& coordination, const std::string& path, Coordination
 void write_facts(Coordination& coordination, std::vector<FactWrite> writes, uint64_t nonce,
                  std::vector<CoordinationOp> checks, VoidDone done) {
   TM_ASSERT(!writes.empty());
-  auto writing = std::make_shared<Writing>(coordination, std::move(checks), done);
-  for (FactWrite& write : writes)
-    if (!writing->add(std::move(write), nonce)) return done(CoordinationError::Refused);
+  auto writing = std::make_shared<Writing>(coordination, std::move(checks), std::move(done));
+  for (FactWrite& write : writes) writing->add(std::move(write), nonce);
   writing->next_chunk();
 }
 

@@ -57,13 +57,15 @@ struct FactWrite {
 // Writes all of the facts if nobody else has since, and if `checks` hold, or none: chunks first, then
 // pointers, checks and removal of the old chunks at once. `nonce` names the chunks and must be unique.
 // BadVersion, NodeExists, NoNode: somebody else was first, or a check failed. Disconnected: it may have
-// happened. A write that fails leaves its chunks behind: sweep_chunks(). Refused: a new fact must fit one
-// entry, since chunks lie below their pointer.
+// happened. A write that fails leaves its chunks behind: sweep_chunks(). A new fact that does not fit one
+// entry is there as an empty one before it is written, since chunks lie below their pointer; it stays so if
+// that fails.
 void write_facts(Coordination& coordination, std::vector<FactWrite> writes, uint64_t nonce,
                  std::vector<CoordinationOp> checks,
                  std::function<void(Result<void, CoordinationError>)> done);
 
-// Removes the chunks of a fact that its pointer does not name, while `checks` hold. Anybody else who is about
+// Removes the chunks of a fact that its pointer does not name, while `checks` hold and the pointer is the one
+// that was read (BadVersion: it was not; perhaps a write whose answer was lost). Anybody else who is about
 // to write the fact must fail by its checks: only an elected coordinator, with its election entry checked,
 // may call it, and not during a write of its own.
 void sweep_chunks(Coordination& coordination, const std::string& path, std::vector<CoordinationOp> checks,

@@ -12,8 +12,11 @@ namespace {
 constexpr Micros kForgetAfter{60'000'000};
 }  // namespace
 
-Relay::Relay(Scheduler& scheduler, Coordination& coordination, Transport& transport)
-    : scheduler_(scheduler), coordination_(coordination), transport_(transport) {}
+Relay::Relay(Scheduler& scheduler, Coordination& coordination, Transport& transport, Random& random)
+    : scheduler_(scheduler),
+      coordination_(coordination),
+      transport_(transport),
+      state_(std::make_shared<State>(State{{}, random.next()})) {}
 
 void Relay::pass_on(const Address& from, const MessagePtr& message, const std::string& self,
                     std::function<void()> unknown) {

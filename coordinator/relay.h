@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "base/random.h"
 #include "base/scheduler.h"
 #include "coordinator/facts.h"
 #include "net/transport.h"
@@ -14,7 +15,7 @@ namespace tidemark {
 class Relay {
  public:
   // REQUIRES: all outlive it.
-  Relay(Scheduler& scheduler, Coordination& coordination, Transport& transport);
+  Relay(Scheduler& scheduler, Coordination& coordination, Transport& transport, Random& random);
 
   // Finds the coordinator and sends it the request under a number of its own. `unknown` is called if there is
   // none, or it is `self`: the election is not over.
@@ -30,12 +31,12 @@ class Relay {
   };
   struct State {
     std::map<uint64_t, Asker> waiting;
-    uint64_t next = 1;
+    uint64_t next;  // Begins anywhere: an answer to what this process asked in an earlier life is nobody's.
   };
   Scheduler& scheduler_;
   Coordination& coordination_;
   Transport& transport_;
-  std::shared_ptr<State> state_ = std::make_shared<State>();
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace tidemark

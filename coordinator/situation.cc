@@ -172,6 +172,10 @@ Micros Situation::node_absence(const std::string& node) const {
   return since(observed.nodes_absent_since, node);
 }
 
+bool Situation::is_node_given_up(const std::string& node) const {
+  return node_absence(node) >= settings.replica_absence;
+}
+
 Micros Situation::identity_absence(const std::string& identity) const {
   return since(observed.view_managers_absent_since, identity);
 }

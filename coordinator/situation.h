@@ -128,6 +128,8 @@ class Situation {
   size_t replicas_on(const std::string& node) const;  // Of live regions.
   uint32_t wanted_replicas() const;
   Micros node_absence(const std::string& node) const;  // Zero: alive, or just gone.
+  // Away for so long that its return is not waited for any more: what it has is replaced.
+  bool is_node_given_up(const std::string& node) const;
 
   // ---- view managers
   const pb::WishFact::Member* wished_view_manager(const std::string& name) const;

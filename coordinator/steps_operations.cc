@@ -28,14 +28,17 @@ MaybeEnded end_of_add_view_manager(const Situation& now, const pb::Operation& op
   return Ended{};
 }
 
+// The ring without a member that is not in the newest one. None of the operation's own: it was never there,
+// or had gone before the operation began.
+uint64_t ring_without_member(const Situation& now, const pb::Operation& operation) {
+  return operation.ring_version() != 0 ? operation.ring_version() : now.facts.ring.ring().version();
+}
+
 MaybeEnded end_of_remove_view_manager(const Situation& now, const pb::Operation& operation) {
   const auto* wish = now.wished_view_manager(operation.member());
   if (wish && !wish->leaving()) return Ended{pb::Operation::CANCELLED, "wanted again"};
   if (now.in_ring(operation.member())) return std::nullopt;
-  // It was never in the ring, or has left it: either way every lane is past it.
-  uint64_t version =
-      operation.ring_version() != 0 ? operation.ring_version() : now.facts.ring.ring().version();
-  if (!ring_is_done(now, version)) return std::nullopt;
+  if (!ring_is_done(now, ring_without_member(now, operation))) return std::nullopt;
   return Ended{pb::Operation::DONE, "its process may be stopped"};
 }
 
@@ -44,7 +47,7 @@ MaybeEnded end_of_recover_view_manager(const Situation& now, const pb::Operation
     if (!now.is_identity_alive(operation.member())) return std::nullopt;
     return Ended{pb::Operation::DONE, operation.message().empty() ? "it returned" : operation.message()};
   }
-  if (!ring_is_done(now, operation.ring_version())) return std::nullopt;
+  if (!ring_is_done(now, ring_without_member(now, operation))) return std::nullopt;
   return Ended{pb::Operation::DONE, "its shards were spread"};
 }
 
@@ -52,6 +55,8 @@ MaybeEnded end_of_add_node(const Situation& now, const pb::Operation& operation)
   const auto* wish = now.wished_node(operation.member());
   if (operation.cancelling() || !wish || wish->leaving())
     return Ended{pb::Operation::CANCELLED, "not wanted any more"};
+  if (now.is_node_given_up(operation.member()))
+    return Ended{pb::Operation::FAILED, operation.member() + " is gone"};
   if (!now.is_node_alive(operation.member()) || next_owner_move(now, operation.member())) return std::nullopt;
   return Ended{pb::Operation::DONE, "owns " + std::to_string(now.owned_by(operation.member())) + " regions"};
 }
@@ -79,7 +84,10 @@ MaybeEnded end_of_move(const Situation& now, const pb::Operation& operation) {
     return Ended{pb::Operation::FAILED, operation.member() + " is leaving"};
   const pb::RegionStatus* status = now.status(entry->region(), operation.member());
   bool serves = status && status->owner();
-  return entry->owner() == operation.member() && serves ? MaybeEnded(Ended{}) : std::nullopt;
+  if (entry->owner() == operation.member() && serves) return Ended{};
+  if (now.is_node_given_up(operation.member()))
+    return Ended{pb::Operation::FAILED, operation.member() + " is gone"};
+  return std::nullopt;
 }
 
 // Split and merge: the change is gone from the map; whether its parents are sealed tells how it ended.
@@ -175,8 +183,12 @@ MaybeStep wish_rebalance(const Situation& now) {
   int64_t last = 0;
   for (const auto& operation : now.facts.operations.running())
     if (operation.kind() == pb::Operation::REBALANCE) return std::nullopt;
-  for (const auto& operation : now.facts.history.operations())
-    if (operation.kind() == pb::Operation::REBALANCE) last = std::max(last, operation.ended_at_micros());
+  for (const auto& operation : now.facts.history.operations()) {
+    // One that ended later than now was timed by a clock that was ahead: it says nothing about when.
+    const bool is_timed = operation.ended_at_micros() <= now.observed.wall_micros;
+    if (operation.kind() == pb::Operation::REBALANCE && is_timed)
+      last = std::max(last, operation.ended_at_micros());
+  }
   if (now.observed.wall_micros - last < now.settings.rebalance_every.value) return std::nullopt;
   Step step = begin_step(now, StepKind::WishRebalance, "by the timer");
   add_operation(step.after, pb::Operation::REBALANCE, "", now);

@@ -50,8 +50,7 @@ Targets targets_of_operations(const Situation& now) {
 
 // Stays a replica: wished for, and not away for too long.
 bool is_good(const Situation& now, const std::string& node) {
-  return !now.is_node_leaving(node) && now.wished_node(node) &&
-         now.node_absence(node) < now.settings.replica_absence;
+  return !now.is_node_leaving(node) && now.wished_node(node) && !now.is_node_given_up(node);
 }
 
 size_t good_replicas(const Situation& now, const pb::RegionEntry& entry) {

@@ -9,7 +9,10 @@
 namespace tidemark {
 
 WatchedDirectory::WatchedDirectory(Coordination& coordination, Scheduler& scheduler)
-    : map_watch_(coordination, scheduler, paths::kRegionMap,
+    : scheduler_(scheduler),
+      wakeup_(scheduler_, Micros{0}, [this] { read(); }),
+      read_at_(scheduler.now()),
+      map_watch_(coordination, scheduler, paths::kRegionMap,
                  [this](const std::optional<Fact>& fact) { on_map(fact); }),
       nodes_watch_(coordination, scheduler, paths::kNodes,
                    [this](const std::vector<EntriesWatch::Named>& entries) { on_nodes(entries); }) {}
@@ -21,6 +24,13 @@ const RegionPlace* WatchedDirectory::find(ShardId shard) const {
 }
 
 void WatchedDirectory::look_again() {
+  const Micros next{read_at_.value + kLookAgainGap.value};
+  if (scheduler_.now() < next) return wakeup_.by(next);
+  read();
+}
+
+void WatchedDirectory::read() {
+  read_at_ = scheduler_.now();
   map_watch_.look_again();
   nodes_watch_.look_again();
 }

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "coordinator/entry_tree.h"
+#include "coordinator/facts.h"
 
 namespace tidemark {
 
@@ -21,6 +22,7 @@ CoordinationError error_of(int code) {
     case ZNOTEMPTY: return CoordinationError::NotEmpty;
     case ZCONNECTIONLOSS:
     case ZOPERATIONTIMEOUT:
+    case ZMARSHALLINGERROR:  // Of a multi: the session ended under it. It was not sent.
     case ZSESSIONMOVED:
     case ZCLOSING: return CoordinationError::Disconnected;
     case ZSESSIONEXPIRED:
@@ -84,7 +86,7 @@ class ZooKeeperCoordination::Impl : public std::enable_shared_from_this<Impl> {
     handle_ =
         zookeeper_init(options_.servers.c_str(), &Impl::on_session_event,
                        static_cast<int>(options_.session_timeout.value / 1000), nullptr, context_.get(), 0);
-    if (handle_ == nullptr) return enter(SessionState::Expired);  // No threads, no memory: ask again.
+    if (handle_ == nullptr) return open_later();  // No name resolves, no threads, no memory.
     if (!options_.digest.empty()) {
       zoo_add_auth(handle_, "digest", options_.digest.data(), static_cast<int>(options_.digest.size()),
                    nullptr, nullptr);
@@ -137,7 +139,7 @@ class ZooKeeperCoordination::Impl : public std::enable_shared_from_this<Impl> {
     };
     call->self = call;
     calls_[number] = call;
-    int code = handle_ == nullptr ? ZINVALIDSTATE : start(handle_, call.get());
+    int code = handle_ == nullptr ? ZCONNECTIONLOSS : start(handle_, call.get());
     if (code != ZOK) complete(call.get(), code, nullptr);
   }
 
@@ -181,6 +183,14 @@ class ZooKeeperCoordination::Impl : public std::enable_shared_from_this<Impl> {
     });
   }
 
+  // There never was a session that could have expired: it is still being connected.
+  void open_later() {
+    scheduler_.post_after(kFactRetryDelay, [weak = weak_from_this(), count = session_count_] {
+      auto self = weak.lock();
+      if (self && self->session_count_ == count) self->open();
+    });
+  }
+
   void on_state(int state) {
     if (state == ZOO_CONNECTED_STATE) {
       make_root();
@@ -208,13 +218,15 @@ class ZooKeeperCoordination::Impl : public std::enable_shared_from_this<Impl> {
     });
   }
 
-  // Requests keep their order, so those sent after it find the root.
+  // Requests keep their order, so those sent after it find the root. It is ours as what is below it, since
+  // who may remove an entry is said by the one above; what is above the root is shared with others.
   void make_root() {
     for (size_t end = options_.root.find('/', 1); !options_.root.empty();
          end = options_.root.find('/', end + 1)) {
-      zoo_acreate(handle_, options_.root.substr(0, end).c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT,
-                  &on_string, nullptr);
-      if (end == std::string::npos) return;
+      const bool is_last = end == std::string::npos;
+      zoo_acreate(handle_, options_.root.substr(0, end).c_str(), "", 0,
+                  is_last ? acl() : &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, &on_string, nullptr);
+      if (is_last) return;
     }
   }
 
@@ -379,8 +391,11 @@ void ZooKeeperCoordination::multi(std::vector<CoordinationOp> ops, Done<std::vec
   buffers->prepare(impl_->acl());
   auto start = [&](zhandle_t* handle, Call* call) -> int {
     if (!acceptable) return ZBADARGUMENTS;
-    // On a handle that is of no use any more, zoo_amulti() frees paths that are ours if there are several.
     if (is_unrecoverable(handle) != ZOK) return ZINVALIDSTATE;
+    // If the handle comes to be of no use any more meanwhile, zoo_amulti() frees paths that are ours if there
+    // are several. That can happen while a session is being opened; a session that is open loses its
+    // connection first.
+    if (buffers->ops.size() > 1 && zoo_state(handle) != ZOO_CONNECTED_STATE) return ZCONNECTIONLOSS;
     return zoo_amulti(handle, static_cast<int>(buffers->ops.size()), buffers->raw.data(),
                       buffers->results.data(), &on_nothing, call);
   };

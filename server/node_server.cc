@@ -149,6 +149,9 @@ class NodeServer::Impl {
       coordinator_metrics_.on_step(step.kind);
       log.info("step", kv("kind", to_string(step.kind)), kv("what", step.what));
     };
+    options.on_refused = [log = options_.log] {
+      log.error("the coordination service refuses to store the facts of the cluster");
+    };
     ProcessContext context{*loop_, *coordinator_side_, *coordination_, random_, logs_.get()};
     coordinator_ = std::make_unique<CoordinatorRole>(context, std::move(options));
     coordinator_side_->set_handlers({[this](const Address& from, MessagePtr message) {

@@ -49,6 +49,7 @@ TEST_F(Admin, WrongInputIsRefusedWithAReasonAndChangesNothing) {
       {{"merge-regions", "1", "1"}, 1, "can not be merged with itself"},
       {{"merge-regions", "1", "3"}, 1, "are not neighbours"},
       {{"cancel", "77"}, 1, "operation 77 is not running"},
+      {{"cancel", "77x"}, 2, "usage: cancel [OPERATION]"},
       {{"stage", "split-region", "9"}, 1, "there is no region 9"},
       {{"backfill", "v"}, 2, "usage: backfill VIEW"},
       {{"backfill", "v", "slowly"}, 2, "usage: backfill VIEW"},
@@ -176,6 +177,40 @@ TEST_F(Admin, RecoverSpreadsTheShardsWithoutWaiting) {
   EXPECT_EQ(slow.facts().ring.ring().version(), 1u);
   EXPECT_EQ(slow.ask_and_wait({"recover-vm", "v2"}).exit_code(), 0);
   EXPECT_EQ(slow.facts().ring.ring().members_size(), 1);
+}
+
+TEST_F(Admin, RecoveringOneWhoseShardsWereSpreadAlreadyComesToItsEnd) {
+  cluster.kill("v2");
+  ASSERT_TRUE(cluster.run_until([&] { return cluster.facts().ring.ring().version() == 2; }));
+  ASSERT_TRUE(cluster.run_until_quiet());
+  pb::AdminReply reply = cluster.ask_and_wait({"recover-vm", "v2"});
+  EXPECT_FALSE(reply.more()) << reply.out();
+  EXPECT_THAT(reply.out(), HasSubstr("its shards were spread"));
+}
+
+TEST_F(Admin, CallingOffAChangeOfWeightRemovesNobody) {
+  ASSERT_EQ(cluster.ask_and_wait({"remove-vm", "v2"}).exit_code(), 0);
+  cluster.nodes.at("n3")->pause();  // Its regions do not acknowledge the ring.
+  pb::AdminReply reply = cluster.ask({"add-vm", "v1", "3"});
+  ASSERT_TRUE(reply.more());
+  pb::AdminReply cancelled = cluster.ask({"cancel", std::to_string(reply.operation())});
+  EXPECT_EQ(cancelled.exit_code(), 1);
+  EXPECT_THAT(cancelled.out(), HasSubstr("v1 is in the ring already"));
+  cluster.nodes.at("n3")->resume();
+  ASSERT_TRUE(cluster.run_until_quiet());
+  const ClusterFacts facts = cluster.facts();
+  for (const auto& wish : facts.wishes.view_managers())
+    EXPECT_EQ(wish.leaving(), wish.name() == "v2") << wish.name();
+  EXPECT_EQ(facts.ring.ring().members(0), "v1");
+}
+
+TEST_F(Admin, StagedAnewACommandTakesThePlaceOfTheOneBefore) {
+  EXPECT_EQ(cluster.ask({"stage", "add-vm", "v3", "2"}).exit_code(), 0);
+  EXPECT_THAT(cluster.ask({"stage", "add-vm", "v3", "2"}).out(), HasSubstr("is staged already"));
+  EXPECT_THAT(cluster.ask({"stage", "add-vm", "v3", "5"}).out(), HasSubstr("staged add-vm v3 anew"));
+  ClusterFacts facts = cluster.facts();
+  ASSERT_EQ(facts.staged.operations_size(), 1);
+  EXPECT_EQ(facts.staged.operations(0).weight(), 5u);
 }
 
 TEST_F(Admin, StatusShowsTheClusterAtAGlance) {

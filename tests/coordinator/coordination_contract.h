@@ -8,6 +8,7 @@
 #include "coordinator/facts.h"
 #include "coordinator/membership.h"
 #include "tests/coordinator/coordination_bed.h"
+#include "tests/coordinator/passing_coordination.h"
 
 namespace tidemark {
 
@@ -198,6 +199,49 @@ TEST_P(CoordinationContract, ALargeFactIsReplacedWhole) {
   ASSERT_TRUE(write(a, "small again", read(), 4).ok());
   EXPECT_EQ(read().data, "small again");
   EXPECT_TRUE(bed->children(a, "/f")->empty());
+}
+
+// Chunks lie below their pointer, which must be there first.
+TEST_P(CoordinationContract, ANewFactMayBeLargerThanAnEntry) {
+  const std::string large(2'000'000, 'l');
+  auto create = [&](Coordination& by, uint64_t nonce) {
+    return bed->ask<bool>([&](auto done) {
+      write_facts(by, {{"/small", "s", {}}, {"/f", large, {}}, {"/g", large, {}}}, nonce, {},
+                  [done](auto result) {
+                    if (!result.ok()) return done(result.error());
+                    done(true);
+                  });
+    });
+  };
+  ASSERT_TRUE(create(a, 1).ok());
+  for (const char* path : {"/f", "/g"})
+    EXPECT_EQ(bed->ask<Fact>([&](auto done) { read_fact(b, path, nullptr, done); })->data, large);
+  EXPECT_EQ(create(b, 2).error(), CoordinationError::NodeExists);
+}
+
+// It may read from a server that lags behind its own last write, whose answer was lost.
+TEST_P(CoordinationContract, ASweepThatReadAnOlderPointerRemovesNothing) {
+  const std::string pointer = {2, 7, 1};  // To chunk 7-0.
+  struct Late final : PassingCoordination {
+    using PassingCoordination::PassingCoordination;
+    void get(const std::string& path, Watch watch, Done<Entry> done) override {
+      PassingCoordination::get(path, std::move(watch), [this, done](auto entry) {
+        multi({set_op("/f", then)}, [entry, done](auto) { done(entry); });
+      });
+    }
+    std::string then;
+  } late(a);
+  late.then = pointer;
+  ASSERT_TRUE(bed->create(a, "/f", std::string(1, 1)).ok());
+  ASSERT_TRUE(bed->create(a, "/f/7-0", "whole").ok());
+  auto swept = bed->ask<bool>([&](auto done) {
+    sweep_chunks(late, "/f", {}, [done](auto result) {
+      if (!result.ok()) return done(result.error());
+      done(true);
+    });
+  });
+  EXPECT_EQ(swept.error(), CoordinationError::BadVersion);
+  EXPECT_EQ(bed->ask<Fact>([&](auto done) { read_fact(b, "/f", nullptr, done); })->data, "whole");
 }
 
 TEST_P(CoordinationContract, AFactIsFollowedFromBeforeItsCreation) {

@@ -74,6 +74,35 @@ struct Small {
     return status;
   }
   std::optional<Step> next() { return next_step(Situation(facts, observed, settings)); }
+
+  // What it does until there is nothing to do, or for ever.
+  std::vector<std::string> take_steps() {
+    std::vector<std::string> out;
+    for (auto step = next(); step && out.size() < kForEver; step = next()) {
+      out.push_back(std::string(to_string(step->kind)) + " " + step->what);
+      facts = step->after;
+      report_all();
+    }
+    return out;
+  }
+  static constexpr size_t kForEver = 30;
+
+  // New replicas get their checkpoints at once, and every ring is acknowledged.
+  void report_all() {
+    for (const pb::RegionEntry& entry : facts.map.regions()) {
+      for (const pb::Replica& replica : entry.replicas()) {
+        if (!observed.nodes.contains(replica.node())) continue;
+        pb::RegionStatus& status = observed.statuses[entry.region()][replica.node()];
+        status.set_region(entry.region());
+        status.set_node(replica.node());
+        status.set_joined(replica.joined());
+        status.set_has_checkpoint(true);
+        if (!status.owner()) continue;
+        status.set_ring_version(facts.ring.ring().version());
+        status.set_ring_acknowledged(facts.ring.ring().version());
+      }
+    }
+  }
 };
 
 TEST(NextStep, AQuietClusterNeedsNone) {
@@ -245,6 +274,92 @@ TEST(NextStep, AReplicaIsRemovedOnlyWhenThoseThatStayHaveCheckpoints) {
   EXPECT_FALSE(Situation::replica_on(step()->after.map.regions(0), "n2"));
 }
 
+// Nobody waits for a process: what it was to have or to do is given to others, or has failed.
+TEST(NextStep, AnOperationEndsThoughItsMemberNeverReturns) {
+  struct Case {
+    pb::Operation::Kind kind;
+    pb::Operation::Outcome outcome;
+    bool in_ring = false;
+  };
+  using Operation = pb::Operation;
+  const Case cases[] = {
+      {Operation::REMOVE_VIEW_MANAGER, Operation::DONE, true},
+      {Operation::REMOVE_VIEW_MANAGER, Operation::DONE, false},
+      {Operation::RECOVER_VIEW_MANAGER, Operation::DONE, true},
+      {Operation::RECOVER_VIEW_MANAGER, Operation::DONE, false},
+      {Operation::ADD_VIEW_MANAGER, Operation::RUNNING, false},  // Waits for it; cancel ends that.
+      {Operation::ADD_NODE, Operation::FAILED},
+      {Operation::REMOVE_NODE, Operation::DONE},
+      {Operation::RECOVER_NODE, Operation::DONE},
+      {Operation::MOVE_REGION, Operation::FAILED},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(Operation::Kind_Name(one.kind));
+    Small cluster;
+    cluster.observed.now = Micros{3'600'000'000};
+    const bool is_removed = one.kind == Operation::REMOVE_NODE || one.kind == Operation::REMOVE_VIEW_MANAGER;
+    auto& node = *cluster.facts.wishes.add_nodes();
+    node.set_name("n3");
+    node.set_leaving(is_removed);
+    cluster.observed.nodes_absent_since["n3"] = Micros{0};
+    pb::Replica& seeded = *cluster.facts.map.mutable_regions(0)->add_replicas();
+    seeded.set_node("n3");
+    seeded.set_joined(2);
+    auto& view_manager = *cluster.facts.wishes.add_view_managers();
+    view_manager.set_name("v2");
+    view_manager.set_leaving(is_removed);
+    cluster.observed.view_managers_absent_since["v2"] = Micros{0};
+    if (one.in_ring)
+      *cluster.facts.ring.mutable_ring() =
+          plan_ring(cluster.settings.placement, {8}, {}, {{"v1", 1}, {"v2", 1}}).value();
+    Operation& operation = *cluster.facts.operations.add_running();
+    operation.set_id(77);
+    operation.set_kind(one.kind);
+    const bool is_of_node = one.kind == Operation::ADD_NODE || one.kind == Operation::REMOVE_NODE ||
+                            one.kind == Operation::RECOVER_NODE || one.kind == Operation::MOVE_REGION;
+    operation.set_member(is_of_node ? "n3" : "v2");
+    operation.set_outcome(Operation::RUNNING);
+    if (one.kind == Operation::MOVE_REGION) operation.add_regions(1);
+    EXPECT_LT(cluster.take_steps().size(), Small::kForEver);
+    const Situation then(cluster.facts, cluster.observed, cluster.settings);
+    ASSERT_TRUE(then.operation(77));
+    EXPECT_EQ(then.operation(77)->outcome(), one.outcome) << then.operation(77)->ShortDebugString();
+  }
+}
+
+// For as long as its replicas are kept, it may come back.
+TEST(NextStep, ANodeThatIsAwayForAMomentIsWaitedFor) {
+  Small cluster;
+  cluster.observed.now = Micros{cluster.settings.replica_absence.value - 1};
+  cluster.facts.wishes.add_nodes()->set_name("n3");
+  cluster.observed.nodes_absent_since["n3"] = Micros{0};
+  for (auto kind : {pb::Operation::ADD_NODE, pb::Operation::MOVE_REGION}) {
+    pb::Operation& operation = *cluster.facts.operations.add_running();
+    operation.set_kind(kind);
+    operation.set_member("n3");
+    operation.add_regions(1);
+  }
+  EXPECT_FALSE(cluster.next());
+  cluster.observed.now = cluster.settings.replica_absence;
+  EXPECT_TRUE(cluster.next());
+}
+
+TEST(NextStep, AClockThatWasAheadPutsNoRebalancingOff) {
+  Small cluster;
+  cluster.settings.rebalance_every = Micros{1'000'000};
+  cluster.observed.wall_micros = 50'000'000;
+  auto add_ended = [&](int64_t at_micros) {
+    pb::Operation& operation = *cluster.facts.history.add_operations();
+    operation.set_kind(pb::Operation::REBALANCE);
+    operation.set_ended_at_micros(at_micros);
+  };
+  add_ended(900'000'000);
+  ASSERT_TRUE(cluster.next());
+  EXPECT_EQ(cluster.next()->kind, StepKind::WishRebalance);
+  add_ended(49'500'000);
+  EXPECT_FALSE(cluster.next()) << "one has ended a moment ago";
+}
+
 TEST(NextStep, AViewBeginsOnlyWhenEveryRegionKnowsIt) {
   Small cluster;
   cluster.facts.catalog.set_version(4);
@@ -341,32 +456,6 @@ struct Merging : Small {
     report("n1").add_backfilling(1);
     observed.statuses[2]["n1"] = report("n1");
     report_all();
-  }
-
-  // What it does until there is nothing to do, or for ever.
-  std::vector<std::string> take_steps() {
-    std::vector<std::string> out;
-    for (auto step = next(); step && out.size() < kForEver; step = next()) {
-      out.push_back(std::string(to_string(step->kind)) + " " + step->what);
-      facts = step->after;
-      report_all();
-    }
-    return out;
-  }
-  static constexpr size_t kForEver = 30;
-
- private:
-  // New replicas get their checkpoints at once.
-  void report_all() {
-    for (const pb::RegionEntry& entry : facts.map.regions()) {
-      for (const pb::Replica& replica : entry.replicas()) {
-        pb::RegionStatus& status = observed.statuses[entry.region()][replica.node()];
-        status.set_region(entry.region());
-        status.set_node(replica.node());
-        status.set_joined(replica.joined());
-        status.set_has_checkpoint(true);
-      }
-    }
   }
 };
 

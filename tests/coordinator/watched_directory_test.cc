@@ -5,6 +5,7 @@
 #include "coordinator/membership.h"
 #include "coordinator/memory_coordination.h"
 #include "proto/convert.h"
+#include "tests/coordinator/passing_coordination.h"
 #include "tests/simulation/virtual_scheduler.h"
 
 namespace tidemark {
@@ -69,6 +70,43 @@ TEST_F(WatchedDirectoryTest, FollowsTheMapAndWhoIsAlive) {
   put_map(2, "c");
   world.run_until(Micros{3'000'000});
   EXPECT_EQ(directory.find(ShardId{0})->address, Address{"c:1"});
+  EXPECT_EQ(directory.version(), MapVersion{2});
+}
+
+struct CountingCoordination final : PassingCoordination {
+  using PassingCoordination::PassingCoordination;
+  void get(const std::string& path, Watch watch, Done<Entry> done) override {
+    maps_read += path == paths::kRegionMap ? 1 : 0;
+    PassingCoordination::get(path, std::move(watch), std::move(done));
+  }
+  int maps_read = 0;
+};
+
+// Every process of a cluster asks while a node is lost, for each of its requests.
+TEST_F(WatchedDirectoryTest, WhoeverAsksToLookAgainIsHeardButNotEachTime) {
+  put_map(1, "a");
+  CountingCoordination counting(coordination);
+  WatchedDirectory directory(counting, world);
+  world.run_until(Micros{world.now().value + 1'000'000});
+  counting.maps_read = 0;
+  directory.look_again();
+  EXPECT_EQ(counting.maps_read, 1) << "the first is heard at once";
+  const Micros begin = world.now();
+  for (int i = 0; i < 1'000; ++i) {
+    world.run_until(Micros{world.now().value + 100});
+    directory.look_again();
+  }
+  const auto gaps = (world.now().value - begin.value) / WatchedDirectory::kLookAgainGap.value;
+  EXPECT_LE(counting.maps_read, 1 + gaps);
+  const int before = counting.maps_read;
+  directory.look_again();
+  world.run_until(Micros{world.now().value + 1'000'000});
+  EXPECT_EQ(counting.maps_read, before + 1) << "the last is not forgotten, and not repeated";
+
+  // What a watch tells is read when it is told.
+  directory.look_again();
+  put_map(2, "b");
+  world.run_until(Micros{world.now().value + 1'000});
   EXPECT_EQ(directory.version(), MapVersion{2});
 }
 

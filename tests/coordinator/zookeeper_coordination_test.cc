@@ -8,11 +8,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <set>
 #include <thread>
 
 #include "net/asio_loop.h"
 #include "tests/coordinator/election_contract.h"
 #include "tests/servers/zookeeper.h"
+#include "tests/simulation/virtual_scheduler.h"
 
 namespace tidemark {
 
@@ -61,11 +63,14 @@ class ZooKeeperBed : public CoordinationBed {
           loop_, ZooKeeperOptions{server_.connect_string(), root_, digest_, Micros{4'000'000}}));
     });
     ZooKeeperCoordination& session = *sessions_.back();
+    auto connected = std::make_shared<bool>(false);
     loop_.run([&] {
-      session.on_session([count = &expired_[&session]](SessionState state) {
+      session.on_session([count = &expired_[&session], connected](SessionState state) {
         if (state == SessionState::Expired) ++*count;
+        *connected = state == SessionState::Connected;
       });
     });
+    wait([connected] { return *connected; });  // Until then a multi of several parts fails.
     return session;
   }
   void close(Coordination& session) override {
@@ -123,11 +128,13 @@ TEST(ZooKeeperCoordination, EntriesMadeWithADigestAreClosedToOthers) {
   ZooKeeperBed stranger(one_server());
   stranger.use_root_of(owner);
   Coordination& a = owner.open();
+  ASSERT_TRUE(owner.create(a, "/x", "ours").ok());  // The root is there, and the owner's.
   Coordination& b = stranger.open();
-  ASSERT_TRUE(owner.create(a, "/x", "ours").ok());
-  EXPECT_EQ(owner.get(a, "/x")->data, "ours");
   EXPECT_EQ(stranger.get(b, "/x").error(), CoordinationError::Refused);
   EXPECT_EQ(stranger.multi(b, {set_op("/x", "theirs")}).error(), CoordinationError::Refused);
+  EXPECT_EQ(stranger.multi(b, {remove_op("/x")}).error(), CoordinationError::Refused);
+  EXPECT_EQ(stranger.create(b, "/y", "theirs").error(), CoordinationError::Refused);
+  EXPECT_EQ(owner.get(a, "/x")->data, "ours");
 }
 
 // Opens sessions and hangs up at the first request; it knows no session that comes back. A real server can
@@ -185,6 +192,8 @@ TEST(ZooKeeperCoordination, EveryCallIsAnsweredThoughItsSessionIsReplaced) {
     session->on_session([&](SessionState state) {
       if (state == SessionState::Expired && ++replaced < 300) session->new_session();
       for (int i = 0; i < 20; ++i, ++asked) session->get("/x", nullptr, [&](auto) { ++answered; });
+      for (int i = 0; i < 5; ++i, ++asked)
+        session->multi({check_op("/x"), set_op("/y", "1")}, [&](auto) { ++answered; });
     });
   });
   auto holds = [&](auto condition) {
@@ -196,6 +205,55 @@ TEST(ZooKeeperCoordination, EveryCallIsAnsweredThoughItsSessionIsReplaced) {
   servers::wait_until("every call is answered", [&] { return holds([&] { return answered == asked; }); });
   loop.run([&] { session.reset(); });
   loop.stop();
+}
+
+// The client begins a multi part by part, and frees what is not its own if the session ends in between.
+TEST(ZooKeeperCoordination, AMultiIsNotBegunWhileTheSessionIsBeingOpened) {
+  asio::io_context context;
+  const asio::ip::tcp::acceptor silent(context, {asio::ip::address_v4::loopback(), 0});
+  const std::string servers = "127.0.0.1:" + std::to_string(silent.local_endpoint().port());
+  AsioLoop loop("test");
+  std::unique_ptr<ZooKeeperCoordination> session;
+  std::atomic<bool> answered = false;
+  loop.run([&] {
+    ZooKeeperOptions patient{servers, "", "", Micros{1'000'000'000}};
+    session = std::make_unique<ZooKeeperCoordination>(loop, patient);
+    session->multi({set_op("/x", "1"), set_op("/y", "1")}, [&](auto result) {
+      EXPECT_EQ(result.error(), CoordinationError::Disconnected);
+      answered = true;
+    });
+  });
+  servers::wait_until("it is answered", [&] { return answered.load(); });
+  loop.run([&] { session.reset(); });
+  loop.stop();
+}
+
+// Whoever needs a session asks for it: were the answer another failure at once, they would ask for ever, each
+// time for as many as they are.
+TEST(ZooKeeperCoordination, ServersWhoseNamesDoNotResolveAreTriedNowAndThen) {
+  VirtualScheduler loop;
+  const std::string too_long_for_a_name(64, 'x');
+  ZooKeeperOptions options{too_long_for_a_name + ":2181", "/test", "", Micros{4'000'000}};
+  auto session = std::make_unique<ZooKeeperCoordination>(loop, options);
+  std::set<SessionState> seen;
+  for (int i = 0; i < 3; ++i) {
+    session->on_session([&](SessionState state) {
+      seen.insert(state);
+      if (state == SessionState::Expired) session->new_session();
+    });
+  }
+  while (loop.now() < Micros{10'000'000} && loop.steps() < 1'000) ASSERT_TRUE(loop.run_one());
+  ASSERT_GE(loop.now(), Micros{10'000'000}) << "there is no end of attempts";
+  EXPECT_EQ(seen, std::set{SessionState::Connecting});
+
+  std::vector<CoordinationError> answers;
+  session->get("/x", nullptr, [&](auto result) { answers.push_back(result.error()); });
+  session->multi({set_op("/x", "1"), set_op("/y", "1")},
+                 [&](auto result) { answers.push_back(result.error()); });
+  loop.run_until(loop.now());
+  EXPECT_EQ(answers, std::vector(2, CoordinationError::Disconnected));
+  session.reset();
+  loop.run();  // Comes to its end.
 }
 
 // Writes go on through the death of any one server; an unknown outcome is settled by reading.
