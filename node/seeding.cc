@@ -29,7 +29,7 @@ void SeedSender::on_ack(const Address& from, const pb::CheckpointAck& ack) {
   if (replica == nullptr || !replica->owning()) return;
   if (!is_member(region, joined) && !TM_MUTATION("a seed before joining")) return;
   Sending& sending = sending_[{region, from}];
-  if (sending.rows_done && ack.index() == sending.next) {  // It has all of it.
+  if (sending.done && ack.index() == sending.next) {  // It has all of it.
     sending_.erase({region, from});
     return;
   }
@@ -62,11 +62,17 @@ MessagePtr SeedSender::next_chunk(Sending& sending) {
   chunk.set_joined(sending.checkpoint.joined.value);
   chunk.set_index(sending.next++);
   if (!sending.rows_done) read_rows(sending, *chunk.mutable_rows());
-  if (sending.rows_done) {
-    chunk.set_last(true);
-    chunk.set_state(encode_checkpoint(sending.checkpoint));
-  }
+  if (sending.rows_done) read_state(sending, *chunk.mutable_state());
+  chunk.set_last(sending.done);
   return message;
+}
+
+// As rows, until the chunk is full: views and joins of any number are in it.
+void SeedSender::read_state(Sending& sending, std::string& out) {
+  if (sending.state.empty()) sending.state = encode_checkpoint(sending.checkpoint);
+  out = sending.state.substr(sending.state_sent, options_.seed_chunk_bytes);
+  sending.state_sent += out.size();
+  sending.done = sending.state_sent == sending.state.size();
 }
 
 // Rows of the region's tables, table after table, until the chunk is full.
@@ -113,7 +119,7 @@ void SeedReceiver::ask() {
     return wanted == regions_.wants_seed().end() || wanted->second != it.second.joined;
   });
   for (const auto& [region, joined] : regions_.wants_seed()) {
-    auto [at, fresh] = receiving_.try_emplace(region, Receiving{joined, 0, scheduler_.now()});
+    auto [at, fresh] = receiving_.try_emplace(region, Receiving{joined, 0, scheduler_.now(), {}});
     bool late = scheduler_.now().value - at->second.heard_at.value >= options_.seed_timeout.value / 2;
     if (fresh || late) send_ack(region, at->second);
   }
@@ -140,6 +146,7 @@ void SeedReceiver::on_chunk(const Address&, const pb::CheckpointChunk& chunk) {
   // A new owner, or one that has forgotten, begins again.
   if (chunk.index() == 0) {
     receiving.next = 0;
+    receiving.state.clear();
     if (!regions_.begin_seed(region)) return;  // Asked again later.
   }
   if (chunk.index() != receiving.next) return;
@@ -149,10 +156,11 @@ void SeedReceiver::on_chunk(const Address&, const pb::CheckpointChunk& chunk) {
     receiving.next = 0;
     return;
   }
+  receiving.state += chunk.state();
   ++receiving.next;
   send_ack(region, receiving);
   if (!chunk.last()) return;
-  Result<Checkpoint> seed = decode_checkpoint(chunk.state());
+  Result<Checkpoint> seed = decode_checkpoint(receiving.state);
   receiving_.erase(found);
   if (!seed.ok()) return options_.say("a checkpoint that was sent can not be used: " + seed.error().message);
   if (seed->region == region) regions_.install_seed(*seed);

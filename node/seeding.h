@@ -32,12 +32,16 @@ class SeedSender {
     TableId table;       // Where the reading of rows goes on ...
     std::string cursor;  // ... after this store key; empty: at the table's beginning.
     bool rows_done = false;
+    std::string state;      // The encoded checkpoint, once the rows are done ...
+    size_t state_sent = 0;  // ... and how much of it was put into chunks.
+    bool done = false;
     MessagePtr last;  // Sent, in case it was lost.
   };
 
   bool is_member(RegionId region, MapVersion joined) const;
   MessagePtr next_chunk(Sending& sending);
   void read_rows(Sending& sending, std::string& out);
+  void read_state(Sending& sending, std::string& out);
 
   const NodeOptions& options_;
   const ClusterView& view_;
@@ -62,6 +66,7 @@ class SeedReceiver {
     MapVersion joined;
     uint64_t next = 0;
     Micros heard_at;
+    std::string state;  // As much of it as has come.
   };
 
   void send_ack(RegionId region, const Receiving& receiving);

@@ -142,6 +142,7 @@ void NodeBed::start(const std::string& name) {
   options.cluster = kBedCluster;
   options.shards = kBedShards;
   options.checkpoint_interval = Micros{2'000'000};
+  options.seed_chunk_bytes = seed_chunk_bytes;
   options.say = [this, name](const std::string& text) { said.push_back(name + ": " + text); };
   ProcessContext context{scheduler, *process->transport, *process->coordination, process->random,
                          process->logs.get()};
