@@ -85,7 +85,7 @@ EffectOutcome RegionOwner::apply_effects(const pb::EffectBatch& batch) {
   if (!reader.ok()) return EffectOutcome::Malformed;
   EffectOutcome outcome = maker_.finish();
   size_t bytes = maker_.changes().size() + maker_.pending_join_bytes() + lanes_.size() * kLaneBytes;
-  // One effect at a time always fits.
+  // One effect at a time always fits: rows of views have a bound (base/row_limits.h).
   const bool is_done = outcome == EffectOutcome::Done;
   if (is_done && (bytes > options_.record_bytes_max || TM_BUGGIFY("region: busy without need")))
     return EffectOutcome::Busy;

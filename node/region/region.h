@@ -18,6 +18,7 @@
 
 #include "base/lane_runs.h"
 #include "base/result.h"
+#include "base/row_limits.h"
 #include "base/types.h"
 #include "node/region/commands.h"
 #include "node/region/facts.h"
@@ -30,7 +31,7 @@ namespace tidemark {
 
 struct RegionOptions {
   size_t record_bytes_max = 900'000;
-  size_t row_bytes_max = 128 * 1024;
+  size_t row_bytes_max = kRowBytesMax;
   size_t in_flight_bytes_max = size_t{8} << 20;  // As the Wal's.
   size_t in_flight_records_max = 8;
   Micros commit_delay{2'000};  // How long a commit may grow while another is in flight.
