@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coordinator/catalog_size.h"
 #include "coordinator/json_writer.h"
 
 namespace tidemark {
@@ -262,6 +263,13 @@ Result<pb::Catalog> change_catalog(const pb::Catalog& catalog, const pb::Catalog
                                [&](const auto& one) { return one.id() == source && is_alive(one); });
       if (!there) return Error{"\"" + table.name() + "\" needs table " + std::to_string(source)};
     }
+  }
+  const size_t bytes = last_change_bytes(next);
+  if (bytes > kCatalogChangeBytesMax) {
+    return Error{"the definitions take " + std::to_string(bytes) +
+                 " bytes, and one change of the catalog has " + "room for " +
+                 std::to_string(kCatalogChangeBytesMax) +
+                 ": write a shorter statement, or change fewer tables at once"};
   }
   return next;
 }

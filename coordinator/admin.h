@@ -24,7 +24,7 @@ struct AdminAnswer {
 AdminAnswer answer_admin(const Situation& now, const pb::AdminRequest& request);
 
 // DDL: the catalog with the definitions added, paced and dropped, at the next version. Views wait for
-// BeginViews.
+// BeginViews. Fails if it can not be, or is larger than one version may be (catalog_size.h).
 Result<pb::Catalog> change_catalog(const pb::Catalog& catalog, const pb::CatalogRequest& request);
 
 // ---- for the files of admin_*.cc

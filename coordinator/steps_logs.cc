@@ -1,6 +1,7 @@
 // Discarding logs (rule 8), and the begin of views.
 #include <algorithm>
 
+#include "coordinator/catalog_size.h"
 #include "coordinator/step_list.h"
 
 #include "base/mutation.h"
@@ -64,27 +65,50 @@ MaybeStep raise_floors(const Situation& now) {
   return step;
 }
 
-// Effects and pages of a view start everywhere only when the view is known everywhere.
+namespace {
+
+uint32_t view_of(const pb::TableDefinition& table) {
+  return table.kind() == pb::AUXILIARY ? table.view() : table.id();
+}
+
+// Those of the views, with their bytes in the next version, that it has room for: the others come later.
+// Never none: what belongs to one view was created in one version.
+std::set<uint32_t> first_that_fit(const std::map<uint32_t, size_t>& views) {
+  std::set<uint32_t> out;
+  size_t bytes = 0;
+  for (const auto& [view, more] : views) {
+    bytes += more;
+    if (!out.empty() && bytes > kCatalogChangeBytesMax) break;
+    out.insert(view);
+  }
+  return out;
+}
+
+}  // namespace
+
+// Effects and pages of a view start everywhere only when the view is known everywhere. A view begins with its
+// auxiliary tables, and not before one that it is made from.
 MaybeStep begin_views(const Situation& now) {
-  auto waits = [](const pb::TableDefinition& table) {
-    bool derived = table.kind() == pb::VIEW || table.kind() == pb::AUXILIARY;
-    return derived && table.begun() == 0 && table.dropped() == 0;
-  };
   uint64_t known = UINT64_MAX;
   for (const auto* entry : now.live_regions()) {
     auto log = now.log(entry->region());
     if (!TM_MUTATION("begin before every region knows the view"))
       known = std::min(known, log ? log->catalog_version : 0);
   }
-  const auto& tables = now.facts.catalog.tables();
-  if (std::none_of(tables.begin(), tables.end(),
-                   [&](const auto& table) { return waits(table) && table.created() <= known; }))
-    return std::nullopt;
+  auto waits = [known](const pb::TableDefinition& table) {
+    bool derived = table.kind() == pb::VIEW || table.kind() == pb::AUXILIARY;
+    return derived && table.begun() == 0 && table.dropped() == 0 && table.created() <= known;
+  };
+  std::map<uint32_t, size_t> waiting;
+  for (const auto& table : now.facts.catalog.tables())
+    if (waits(table)) waiting[view_of(table)] += catalog_change_bytes(table);
+  if (waiting.empty()) return std::nullopt;
+  const std::set<uint32_t> begun = first_that_fit(waiting);
   uint64_t version = now.facts.catalog.version() + 1;
   Step step = begin_step(now, StepKind::BeginViews, "catalog " + std::to_string(version));
   step.after.catalog.set_version(version);
   for (auto& table : *step.after.catalog.mutable_tables())
-    if (waits(table) && table.created() <= known) table.set_begun(version);
+    if (waits(table) && begun.contains(view_of(table))) table.set_begun(version);
   return step;
 }
 
@@ -98,11 +122,24 @@ bool is_filled(const Situation& now, const pb::TableDefinition& view) {
   });
 }
 
+// Is it the view, or an auxiliary table of it?
+bool belongs_to(const pb::TableDefinition& table, uint32_t view) {
+  return (table.id() == view || table.view() == view) && table.dropped() == 0;
+}
+
 // The view that another has taken the place of, with its auxiliary tables.
 void drop_replaced(pb::Catalog& catalog, uint32_t view) {
   for (auto& table : *catalog.mutable_tables())
-    if ((table.id() == view || table.view() == view) && table.dropped() == 0)
-      table.set_dropped(catalog.version());
+    if (belongs_to(table, view)) table.set_dropped(catalog.version());
+}
+
+// What a version takes in which `view` is filled: that of what it drops.
+size_t bytes_to_fill(const pb::Catalog& catalog, const pb::TableDefinition& view) {
+  if (view.replaces() == 0) return 0;
+  const auto& tables = catalog.tables();
+  const auto dropped = std::count_if(tables.begin(), tables.end(),
+                                     [&](const auto& table) { return belongs_to(table, view.replaces()); });
+  return static_cast<size_t>(dropped) * kCatalogDropBytes;
 }
 
 }  // namespace
@@ -110,13 +147,14 @@ void drop_replaced(pb::Catalog& catalog, uint32_t view) {
 // A view may be read without waiting, and takes the place of the one it replaces, once every region has
 // committed past its last page of it.
 MaybeStep fill_views(const Situation& now) {
-  std::set<uint32_t> filled;
+  std::map<uint32_t, size_t> waiting;
   for (const auto& table : now.facts.catalog.tables()) {
     bool waits =
         table.kind() == pb::VIEW && table.begun() != 0 && table.filled() == 0 && table.dropped() == 0;
-    if (waits && is_filled(now, table)) filled.insert(table.id());
+    if (waits && is_filled(now, table)) waiting[table.id()] = bytes_to_fill(now.facts.catalog, table);
   }
-  if (filled.empty()) return std::nullopt;
+  if (waiting.empty()) return std::nullopt;
+  const std::set<uint32_t> filled = first_that_fit(waiting);
   uint64_t version = now.facts.catalog.version() + 1;
   Step step = begin_step(now, StepKind::FillViews, "catalog " + std::to_string(version));
   step.after.catalog.set_version(version);

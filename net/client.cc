@@ -22,6 +22,20 @@ ClientFailure timed_out() {
   return {ClientError::TimedOut, "no answer in time"};
 }
 
+// REQUIRES: `places` rise.
+void take_off(std::vector<KeyOfTable>& keys, const std::vector<size_t>& places) {
+  std::vector<KeyOfTable> left;
+  auto next = places.begin();
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (next != places.end() && *next == i) {
+      ++next;
+    } else {
+      left.push_back(std::move(keys[i]));
+    }
+  }
+  keys = std::move(left);
+}
+
 }  // namespace
 
 void WriteBatch::add(const Operation& operation) {
@@ -129,31 +143,34 @@ void Client::Impl::get(TableId table, std::vector<KeyOfTable> keys, Done<std::st
   get_next(state);
 }
 
-// Region by region: those keys that lie in the region of the last one are asked for, and taken off.
+// Region by region: of those keys that lie in the region of the last one as many are asked for as a message
+// should hold, and taken off as far as they are answered.
 void Client::Impl::get_next(std::shared_ptr<GetState> state) {
   if (state->keys.empty()) return state->done(std::move(state->rows));
-  auto asked = std::make_shared<std::vector<KeyOfTable>>();
+  auto asked = std::make_shared<std::vector<size_t>>();  // Where they are among the keys.
   auto fill = [this, state, asked](const RegionPlace& place, pb::Message& message) {
     asked->clear();
     pb::GetRequest& get = *message.mutable_get();
     get.set_region(place.region.value);
     get.set_table(state->table.value);
     *get.mutable_seen() = seen(place.shards);
-    for (const KeyOfTable& key : state->keys) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < state->keys.size() && bytes < options_.page_bytes_max; ++i) {
+      const KeyOfTable& key = state->keys[i];
       if (!place.shards.contains(options_.shards.shard_of(key.hash))) continue;
       get.add_keys(key.key);
       get.add_hashes(key.hash);
-      asked->push_back(key);
+      asked->push_back(i);
+      bytes += key.key.size();
     }
   };
   auto on_answer = [this, state, asked](const pb::Message& answer) {
     if (!answer.has_rows()) return state->done(refused(answer));
+    if (answer.rows().keys_left() >= asked->size())
+      return state->done(ClientFailure{ClientError::Refused, "an answer to no key"});
     state->rows += answer.rows().rows();
-    std::erase_if(state->keys, [&](const KeyOfTable& key) {
-      return std::any_of(asked->begin(), asked->end(), [&](const KeyOfTable& other) {
-        return other.hash == key.hash && other.key == key.key;
-      });
-    });
+    asked->resize(asked->size() - answer.rows().keys_left());
+    take_off(state->keys, *asked);
     get_next(state);
   };
   ask_region(options_.shards.shard_of(state->keys.back().hash), state->deadline, fill, on_answer,

@@ -9,12 +9,12 @@ namespace {
 constexpr size_t kHeaderBytes = 4;
 }
 
-void append_frame(std::string& out, const pb::Message& message) {
+bool append_frame(std::string& out, const pb::Message& message) {
   size_t size = message.ByteSizeLong();
-  TM_ASSERT(size <= kFrameBytesMax, size);
+  if (size > kFrameBytesMax) return false;
   out.reserve(out.size() + kHeaderBytes + size);
   put_fixed32(out, static_cast<uint32_t>(size));
-  message.AppendToString(&out);
+  return message.AppendToString(&out);
 }
 
 Result<MessagePtr> FrameParser::next() {

@@ -16,8 +16,8 @@ inline constexpr size_t kHelloBytesMax = 4096;  // Of the first frame of a conne
 inline constexpr uint32_t kProtocolMajor = 1;
 inline constexpr uint32_t kProtocolMinor = 0;
 
-// Appends the frame to `out`.
-void append_frame(std::string& out, const pb::Message& message);
+// Appends the frame to `out`. False: it would be larger than a frame may be, and `out` is as it was.
+[[nodiscard]] bool append_frame(std::string& out, const pb::Message& message);
 
 // Splits a stream of bytes into messages.
 class FrameParser {

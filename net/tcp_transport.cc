@@ -53,6 +53,12 @@ class TcpTransport::Impl : public std::enable_shared_from_this<Impl> {
   void refused(const std::string& where, const std::string& reason) {
     notices_.tell("closed a connection with " + where + ": " + reason);
   }
+  void dropped(const pb::Message& message) {
+    const auto* kind = pb::Message::descriptor()->FindFieldByNumber(message.body_case());
+    notices_.tell("dropped a message of kind " + (kind ? kind->name() : "none") + " and " +
+                  std::to_string(message.ByteSizeLong()) + " bytes: a frame has at most " +
+                  std::to_string(kFrameBytesMax));
+  }
 
   AsioLoop& loop;
   TcpOptions options;
@@ -107,7 +113,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     hello.mutable_hello()->set_cluster(cluster_);
     hello.mutable_hello()->set_name(owner->options.name);
     std::string first;
-    append_frame(first, hello);
+    const bool fits = append_frame(first, hello);
+    TM_ASSERT(fits);
     waiting_.insert(0, first);
     connected_ = true;
     where_ = peer_address();
@@ -118,7 +125,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void send(const pb::Message& message) {
     if (closed_ || unsent_bytes() > unsent_bytes_max_) return;
-    append_frame(waiting_, message);
+    if (!append_frame(waiting_, message)) {
+      if (auto owner = owner_.lock()) owner->dropped(message);
+      return;
+    }
     if (connected_) write();
   }
 

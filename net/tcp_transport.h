@@ -19,7 +19,8 @@ struct TcpOptions {
   Micros handshake_timeout{5'000'000};
   size_t unsent_bytes_max = size_t{64} << 20;  // Per peer; what goes beyond is dropped.
   size_t connections_max = 4096;               // Incoming; further ones are closed.
-  // Why connections were closed by us, for people; at most one line per interval.
+  // Why connections were closed by us, and which messages were too large to be sent, for people; at most one
+  // line per interval.
   std::function<void(const std::string&)> notice;
   Micros notice_interval{1'000'000};
 };

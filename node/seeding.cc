@@ -36,7 +36,7 @@ void SeedSender::on_ack(const Address& from, const pb::CheckpointAck& ack) {
   Sending& sending = sending_[{region, from}];
   const bool of_this = sending.next > 0 && ack.sending() == sending.name;
   const bool has_all_made = of_this && ack.index() == sending.next;
-  if (sending.rows_done && has_all_made) {  // It has all of it.
+  if (sending.done && has_all_made) {  // It has all of it.
     sending_.erase({region, from});
     return;
   }
@@ -76,11 +76,17 @@ MessagePtr SeedSender::next_chunk(Sending& sending) {
   chunk.set_index(sending.next++);
   chunk.set_sending(sending.name);
   if (!sending.rows_done) read_rows(sending, *chunk.mutable_rows());
-  if (sending.rows_done) {
-    chunk.set_last(true);
-    chunk.set_state(encode_checkpoint(sending.checkpoint));
-  }
+  if (sending.rows_done) read_state(sending, *chunk.mutable_state());
+  chunk.set_last(sending.done);
   return message;
+}
+
+// As rows, until the chunk is full: views and joins of any number are in it.
+void SeedSender::read_state(Sending& sending, std::string& out) {
+  if (sending.state.empty()) sending.state = encode_checkpoint(sending.checkpoint);
+  out = sending.state.substr(sending.state_sent, options_.seed_chunk_bytes);
+  sending.state_sent += out.size();
+  sending.done = sending.state_sent == sending.state.size();
 }
 
 // Rows of the region's tables, table after table, until the chunk is full.
@@ -127,7 +133,7 @@ void SeedReceiver::ask() {
     return wanted == regions_.wants_seed().end() || wanted->second != it.second.joined;
   });
   for (const auto& [region, joined] : regions_.wants_seed()) {
-    auto [at, fresh] = receiving_.try_emplace(region, Receiving{joined, scheduler_.now(), {}});
+    auto [at, fresh] = receiving_.try_emplace(region, Receiving{joined, scheduler_.now(), {}, 0, 0, {}});
     bool late = scheduler_.now().value - at->second.heard_at.value >= options_.seed_timeout.value / 2;
     if (fresh || late) send_ack(region, at->second);
   }
@@ -161,6 +167,7 @@ void SeedReceiver::on_chunk(const Address& from, const pb::CheckpointChunk& chun
   if (chunk.index() == 0) {
     if (!regions_.begin_seed(region)) return;  // Asked again later.
     receiving.sending = chunk.sending();
+    receiving.state.clear();
   }
   if (chunk.sending() != receiving.sending) return;
   receiving.heard_at = scheduler_.now();
@@ -169,10 +176,11 @@ void SeedReceiver::on_chunk(const Address& from, const pb::CheckpointChunk& chun
     receiving.next = 0;
     return;
   }
+  receiving.state += chunk.state();
   ++receiving.next;
   send_ack(region, receiving);
   if (!chunk.last()) return;
-  Result<Checkpoint> seed = decode_checkpoint(chunk.state());
+  Result<Checkpoint> seed = decode_checkpoint(receiving.state);
   receiving_.erase(found);
   if (!seed.ok()) return options_.say("a checkpoint that was sent can not be used: " + seed.error().message);
   if (seed->region == region) regions_.install_seed(*seed);

@@ -34,6 +34,9 @@ class SeedSender {
     TableId table;       // Where the reading of rows goes on ...
     std::string cursor;  // ... after this store key; empty: at the table's beginning.
     bool rows_done = false;
+    std::string state;      // The encoded checkpoint, once the rows are done ...
+    size_t state_sent = 0;  // ... and how much of it was put into chunks.
+    bool done = false;
     MessagePtr last;  // Sent, in case it was lost.
   };
 
@@ -41,6 +44,7 @@ class SeedSender {
   Sending begin(RegionReplica& replica, MapVersion joined);
   MessagePtr next_chunk(Sending& sending);
   void read_rows(Sending& sending, std::string& out);
+  void read_state(Sending& sending, std::string& out);
 
   const NodeOptions& options_;
   const ClusterView& view_;
@@ -68,6 +72,7 @@ class SeedReceiver {
     Address from;          // The owner that was asked. Whoever owned the region before may still be sending.
     uint64_t sending = 0;  // Which of its sendings the chunks before `next` are of.
     uint64_t next = 0;
+    std::string state;  // As much of it as has come.
   };
 
   void send_ack(RegionId region, Receiving& receiving);

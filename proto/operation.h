@@ -10,9 +10,6 @@
 
 namespace tidemark {
 
-// Of a row with its key. A record holds several of them, before and after a change.
-inline constexpr size_t kRowBytesMax = 128 * 1024;
-
 enum class OperationKind : uint8_t {
   Put = 1,             // Whatever was there.
   Insert = 2,          // Fails (23505) if there is a row.

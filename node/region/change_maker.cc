@@ -156,12 +156,20 @@ bool ChangeMaker::add_matches(const Table& partner, uint64_t hash, std::string_v
   if (cursor && at.valid() && at.hash() == hash && at.key() == *cursor) at.next();
   size_t count = 0;
   for (; in_group(at, hash, prefix); at.next()) {
-    if (count == limits_.matches_max || (count > 0 && matches_.size() >= limits_.bytes_max)) return false;
+    const size_t bytes = matches_.size() + at.key().size() + at.row().size();
+    if (count == limits_.matches_max || (count > 0 && bytes > limits_.bytes_max)) return false;
     append_match(matches_, {at.key(), at.row()});
     last_key.assign(at.key());
     ++count;
   }
   return true;
+}
+
+size_t ChangeMaker::pending_join_bytes() const {
+  constexpr size_t kTagBytes = 8;
+  size_t bytes = 0;
+  for (const pb::PendingJoin& pending : pending_joins_) bytes += pending.ByteSizeLong() + kTagBytes;
+  return bytes;
 }
 
 bool ChangeMaker::next_join_page(pb::PendingJoin& pending, std::string& changes) {

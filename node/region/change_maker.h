@@ -20,7 +20,7 @@
 namespace tidemark {
 
 struct PageLimits {
-  size_t bytes_max = 256 * 1024;
+  size_t bytes_max = 128 * 1024;
   size_t matches_max = 1'000;
 };
 
@@ -54,6 +54,8 @@ class ChangeMaker {
   // Since begin().
   const std::string& changes() const { return changes_; }  // proto/change.h
   std::vector<pb::PendingJoin>& pending_joins() { return pending_joins_; }
+  // What they take in a record, besides the changes.
+  size_t pending_join_bytes() const;
 
   // The matches of a pending join after its cursor, as one change; the cursor moves on. False: that was all.
   bool next_join_page(pb::PendingJoin& pending, std::string& changes);
@@ -87,7 +89,7 @@ class ChangeMaker {
   void emit(const Table& table, Change& change);
   void mark_backfills(const Table& table, Change& change);
   void note_side(const Table& table, std::string_view prefix, Change& change);
-  // Adds matches after `cursor` up to the limits. False: there are more.
+  // Adds matches after `cursor` up to the limits, but one at least. False: there are more.
   bool add_matches(const Table& partner, uint64_t hash, std::string_view prefix,
                    std::optional<std::string_view> cursor, std::string& last_key);
 

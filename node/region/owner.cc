@@ -18,7 +18,7 @@ RegionOwner::RegionOwner(const RegionState& durable, RowStore& rows, RowArithmet
       version_(version),
       ahead_(durable),
       rows_(overlay_, rows),
-      maker_(ahead_, rows_, arithmetic, {options.page_bytes_max, options.join_page_matches_max}),
+      maker_(ahead_, rows_, arithmetic, {options.page_bytes_max / 2, options.join_page_matches_max}),
       queue_(Offset{incarnation.value + 1},
              {options.record_bytes_max, options.in_flight_bytes_max, options.in_flight_records_max}),
       progress_at_(inputs.now),

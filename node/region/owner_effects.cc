@@ -84,8 +84,8 @@ EffectOutcome RegionOwner::apply_effects(const pb::EffectBatch& batch) {
   }
   if (!reader.ok()) return EffectOutcome::Malformed;
   EffectOutcome outcome = maker_.finish();
-  size_t bytes = maker_.changes().size() + lanes_.size() * kLaneBytes;
-  // One effect at a time always fits.
+  size_t bytes = maker_.changes().size() + maker_.pending_join_bytes() + lanes_.size() * kLaneBytes;
+  // One effect at a time always fits: rows of views have a bound (base/row_limits.h).
   const bool is_done = outcome == EffectOutcome::Done;
   if (is_done && (bytes > options_.record_bytes_max || TM_BUGGIFY("region: busy without need")))
     return EffectOutcome::Busy;
@@ -93,7 +93,7 @@ EffectOutcome RegionOwner::apply_effects(const pb::EffectBatch& batch) {
 }
 
 void RegionOwner::advance(const pb::EffectBatch& batch) {
-  pb::Commit& commit = commit_changes(lanes_.size() * kLaneBytes);
+  pb::Commit& commit = commit_changes(maker_.pending_join_bytes() + lanes_.size() * kLaneBytes);
   pb::AppliedBatch& applied = *commit.add_batches();
   *applied.mutable_part() = batch.part();
   for (const pb::LaneStep& step : batch.lanes()) {

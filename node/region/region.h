@@ -18,6 +18,7 @@
 
 #include "base/lane_runs.h"
 #include "base/result.h"
+#include "base/row_limits.h"
 #include "base/types.h"
 #include "node/region/commands.h"
 #include "node/region/facts.h"
@@ -37,7 +38,7 @@ struct RegionOptions {
   Micros commit_delay{2'000};  // How long a commit may grow while another is in flight.
   size_t sessions_max = 10'000;
   Micros session_idle{600'000'000};    // When there are too many, sessions unused for so long are expired.
-  size_t page_bytes_max = 256 * 1024;  // Of backfill and of join pages.
+  size_t page_bytes_max = 256 * 1024;  // Of backfill pages; those of joins have half, beside the row itself.
   size_t join_page_matches_max = 1'000;
   Micros progress_interval{50'000};  // Committed positions are recorded at most so often, if nobody waits.
   Micros unify_interval{1'000'000};  // A region in parts asks for committed positions so often.

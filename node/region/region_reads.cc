@@ -92,6 +92,10 @@ void Region::on_get(const Asker& asker, const pb::GetRequest& request, RegionCom
   pb::Message reply;
   pb::RowsReply& rows = *reply.mutable_rows();
   for (int i = 0; i < request.keys_size(); ++i) {
+    if (rows.rows().size() >= kBytesMax) {
+      rows.set_keys_left(static_cast<uint32_t>(request.keys_size() - i));
+      break;
+    }
     if (auto refused = check_place(table, request.hashes(i))) return send(out, asker, std::move(*refused));
     auto row = rows_.get(table, request.hashes(i), request.keys(i));
     if (!row) continue;

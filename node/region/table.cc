@@ -156,6 +156,11 @@ pb::CatalogChange next_catalog_change(const pb::Catalog& catalog, CatalogVersion
                      definition.paced() == version || definition.dropped() == version;
     if (!concerned) continue;
     pb::TableDefinition& table = *out.add_tables();
+    if (definition.dropped() == version) {
+      table.set_id(definition.id());
+      table.set_dropped(version);
+      continue;
+    }
     table = definition;
     if (table.begun() > version) table.clear_begun();
     if (table.dropped() > version) table.clear_dropped();

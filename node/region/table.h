@@ -66,8 +66,8 @@ class TableCatalog {
   std::shared_ptr<const Data> data_;
 };
 
-// The change by which a stream at version `from` reaches `from` + 1, as the whole catalog tells it.
-// REQUIRES: from < catalog.version().
+// The change by which a stream at version `from` reaches `from` + 1, as the whole catalog tells it. Of a
+// table dropped it has the number alone. REQUIRES: from < catalog.version().
 pb::CatalogChange next_catalog_change(const pb::Catalog& catalog, CatalogVersion from);
 
 }  // namespace tidemark

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "sql/expr/program.h"
 #include "sql/plan/expressions.h"
+#include "sql/plan/row_growth.h"
 #include "sql/plan/view_planner.h"
 #include "sql/table/table_codec.h"
 
@@ -118,9 +119,16 @@ void ViewPlanner::add_flow(Stream stream, SinkPlan sink) {
   plan_.flows.push_back(std::move(flow));
 }
 
-// Rows whose expressions failed, until they are gone or changed.
+// Rows whose expressions failed, or that were too large, until they are gone or changed.
 void ViewPlanner::add_error_set() {
-  if (std::none_of(plan_.flows.begin(), plan_.flows.end(), flow_may_fail)) return;
+  auto outgrows = [&](const FlowPlan& flow) {
+    StoredTablePtr table = flow.source == FlowSource::Table ? options_.find_table(flow.table) : nullptr;
+    const bool is_table = table && table->definition.kind() == pb::MANAGED;
+    return may_outgrow(flow, is_table ? SourceRows::OfTable : SourceRows::OfView);
+  };
+  if (std::none_of(plan_.flows.begin(), plan_.flows.end(),
+                   [&](const FlowPlan& flow) { return flow_may_fail(flow) || outgrows(flow); }))
+    return;
   plan_.errors = take_id();
   TableBuilder table(plan_.errors, pb::AUXILIARY, pb::PUT);
   table.distribute(table.add("flow", SqlType::of(TypeKind::Integer), nullptr, true));

@@ -111,7 +111,7 @@ struct ViewPlan {
       tables;  // The view's first, then the auxiliary ones; ids follow each other.
   std::vector<FlowPlan> flows;
   ReadPlan read;
-  TableId errors;  // The auxiliary table of the error set. 0: no expression of the view can fail.
+  TableId errors;  // The auxiliary table of the error set. 0: no row of the view can fail.
 };
 
 }  // namespace tidemark::sql

@@ -1,5 +1,6 @@
 // UPDATE and DELETE of one row by its key: reads it, decides, and writes if it is still the same
 // (docs/decisions/0007-read-modify-write-at-the-gateway.md).
+#include "base/row_limits.h"
 #include "proto/rows.h"
 #include "sql/expr/program.h"
 #include "sql/session/errors.h"

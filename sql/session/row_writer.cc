@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "base/row_limits.h"
 #include "proto/rows.h"
 #include "sql/session/errors.h"
 

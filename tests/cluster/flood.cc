@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/assert.h"
 #include "net/frame.h"
 #include "proto/messages.pb.h"
 
@@ -32,7 +33,8 @@ std::string greeting() {
   pb::Message hello;
   hello.mutable_hello()->set_major(kProtocolMajor);
   std::string out;
-  append_frame(out, hello);
+  const bool fits = append_frame(out, hello);
+  TM_ASSERT(fits);
   return out;
 }
 
@@ -55,7 +57,8 @@ std::string empty_words(Random& random) {
     default: message.mutable_scan()->set_region(region); message.mutable_scan()->set_cursor(bytes);
   }
   std::string out;
-  append_frame(out, message);
+  const bool fits = append_frame(out, message);
+  TM_ASSERT(fits);
   return out;
 }
 

@@ -258,6 +258,29 @@ TEST_F(Admin, TheCatalogChangesOnlyFromTheVersionThatWasSeen) {
   EXPECT_TRUE(cluster.change_catalog(drop).ok());
 }
 
+TEST_F(Admin, ADefinitionThatFitsNoRecordIsRefused) {
+  auto create = [&](uint32_t id, size_t bytes) {
+    pb::CatalogRequest request;
+    request.set_expects_version(id - 1);
+    auto* table = request.add_create();
+    table->set_id(id);
+    table->set_name("t" + std::to_string(id));
+    table->set_kind(pb::MANAGED);
+    table->set_sql("create table t (id int primary key) -- " + std::string(bytes, 'x'));
+    return cluster.change_catalog(request);
+  };
+  pb::CatalogReply refused = create(1, 500'000);
+  EXPECT_FALSE(refused.ok());
+  EXPECT_THAT(refused.message(), HasSubstr("write a shorter statement"));
+  EXPECT_EQ(cluster.facts().catalog.version(), 0u);
+  // Those that fit one by one are dropped together.
+  for (uint32_t id = 1; id <= 3; ++id) ASSERT_TRUE(create(id, 400'000).ok());
+  pb::CatalogRequest drop;
+  drop.set_expects_version(3);
+  for (uint32_t id = 1; id <= 3; ++id) drop.add_drop(id);
+  EXPECT_TRUE(cluster.change_catalog(drop).ok());
+}
+
 TEST_F(Admin, ABackfillIsPausedSlowedAndResumed) {
   pb::CatalogRequest request;
   auto* table = request.add_create();

@@ -375,6 +375,75 @@ TEST(NextStep, AViewBeginsOnlyWhenEveryRegionKnowsIt) {
   EXPECT_EQ(step->after.catalog.tables(0).begun(), 5u);
 }
 
+// A version is a record in each log, and a record has a bound.
+TEST(NextStep, AVersionBeginsNoMoreViewsThanARecordHasRoomFor) {
+  Small cluster;
+  pb::Catalog& catalog = cluster.facts.catalog;
+  catalog.set_version(1);
+  for (uint32_t id = 1; id <= 40; ++id) {
+    pb::TableDefinition& table = *catalog.add_tables();
+    table.set_id(id);
+    table.set_kind(id % 2 == 0 ? pb::AUXILIARY : pb::VIEW);
+    if (id % 2 == 0) table.set_view(id - 1);
+    table.set_sql(std::string(90'000, 'x'));
+    table.set_created(1);
+  }
+  cluster.report("n1").set_catalog_version(1);
+  cluster.report("n1").add_backfilling(1);
+  uint64_t begun = 0;
+  for (auto step = cluster.next(); step && step->kind == StepKind::BeginViews; step = cluster.next()) {
+    cluster.facts = step->after;
+    size_t bytes = 0;
+    for (const auto& table : cluster.facts.catalog.tables()) {
+      if (table.begun() != cluster.facts.catalog.version()) continue;
+      bytes += table.ByteSizeLong();
+      ++begun;
+    }
+    EXPECT_LE(bytes, 500'000u);
+    EXPECT_GT(bytes, 0u);
+  }
+  EXPECT_EQ(begun, 40u);
+  for (int i = 0; i < 40; i += 2) {  // In order, each with what belongs to it.
+    EXPECT_EQ(cluster.facts.catalog.tables(i).begun(), cluster.facts.catalog.tables(i + 1).begun());
+    if (i > 0) {
+      EXPECT_GE(cluster.facts.catalog.tables(i).begun(), cluster.facts.catalog.tables(i - 1).begun());
+    }
+  }
+}
+
+TEST(NextStep, AVersionDropsNoMoreReplacedViewsThanARecordHasRoomFor) {
+  Small cluster;
+  pb::Catalog& catalog = cluster.facts.catalog;
+  catalog.set_version(2);
+  auto add = [&](uint32_t id, pb::TableKind kind) -> pb::TableDefinition& {
+    pb::TableDefinition& table = *catalog.add_tables();
+    table.set_id(id);
+    table.set_kind(kind);
+    table.set_begun(2);
+    return table;
+  };
+  for (uint32_t old = 1; old <= 100; ++old) {
+    add(old, pb::VIEW).set_filled(2);
+    for (uint32_t i = 0; i < 100; ++i) add(1000 + old * 100 + i, pb::AUXILIARY).set_view(old);
+    add(500 + old, pb::VIEW).set_replaces(old);
+  }
+  cluster.report("n1").set_catalog_version(2);
+  size_t dropped = 0, versions = 0;
+  for (auto step = cluster.next(); step; step = cluster.next()) {
+    ASSERT_EQ(step->kind, StepKind::FillViews);
+    cluster.facts = step->after;
+    const auto& tables = cluster.facts.catalog.tables();
+    const auto now = std::count_if(tables.begin(), tables.end(), [&](const auto& table) {
+      return table.dropped() == cluster.facts.catalog.version();
+    });
+    EXPECT_LE(now, 8'000);
+    dropped += static_cast<size_t>(now);
+    ++versions;
+  }
+  EXPECT_EQ(dropped, 10'100u);
+  EXPECT_EQ(versions, 2u);
+}
+
 // The seal is the commit point: with it a cancelled split still goes forward.
 TEST(NextStep, ASealedSplitIsRolledForwardEvenIfItWasToBeUndone) {
   Small cluster;

@@ -105,6 +105,10 @@ struct NaiveRegions {
   void get(const pb::GetRequest& request, pb::RowsReply& reply) {
     seen.push_back(from_pb(request.seen()));
     for (int i = 0; i < request.keys_size(); ++i) {
+      if (i == get_keys_max) {
+        reply.set_keys_left(static_cast<uint32_t>(request.keys_size() - i));
+        return;
+      }
       auto it = rows.find({request.hashes(i), request.keys(i)});
       if (it != rows.end())
         append_row(*reply.mutable_rows(), {it->first.first, it->first.second, it->second.back()});
@@ -138,8 +142,9 @@ struct NaiveRegions {
   std::map<uint64_t, Position> ends;  // Of the regions' logs, as answers to waits tell.
   std::vector<Position> seen;         // By those who read.
   size_t waits = 0;
-  size_t late_wait = 0;   // It is answered when it is asked again.
-  bool late_get = false;  // The same of the next get.
+  size_t late_wait = 0;          // It is answered when it is asked again.
+  bool late_get = false;         // The same of the next get.
+  int get_keys_max = 1'000'000;  // So many keys of a get are answered.
   std::optional<pb::Message> late;
   std::pair<uint64_t, std::string> last;
   uint64_t last_session = 0;
@@ -478,6 +483,47 @@ TEST_F(ClientTest, AGetGathersKeysOfSeveralRegions) {
   StoredRow row;
   for (RowReader reader(*rows); reader.next(row);) values.insert(std::string(row.row));
   EXPECT_EQ(values, (std::set<std::string>{"1", "2"}));
+}
+
+TEST_F(ClientTest, AGetAsksAgainForTheKeysThatWereNotAnswered) {
+  std::vector<KeyOfTable> keys;
+  WriteBatch batch;
+  for (uint32_t shard = 0; shard < 16; ++shard) {
+    const std::string key = "k" + std::to_string(shard);
+    add_put(batch, shard, key, key);
+    keys.push_back({hash_in(shard), key});
+    keys.push_back({hash_in(shard), "absent"});
+  }
+  keys.push_back(keys.front());  // A key asked for twice is answered twice.
+  ASSERT_TRUE(write(std::move(batch)).ok());
+  for (int keys_max : {1, 3, 7}) {
+    regions.get_keys_max = keys_max;
+    std::optional<Result<std::string, ClientFailure>> got;
+    client->get(TableId{1}, keys, [&](Result<std::string, ClientFailure> rows) { got = std::move(rows); });
+    ASSERT_TRUE(world.run_while_not([&] { return got.has_value(); }));
+    ASSERT_TRUE(got->ok());
+    std::multiset<std::string> found;
+    StoredRow row;
+    for (RowReader reader(**got); reader.next(row);) found.insert(std::string(row.row));
+    EXPECT_EQ(found.size(), 17u);
+    EXPECT_EQ(found.count("k0"), 2u);
+    EXPECT_EQ(found.count("k15"), 1u);
+  }
+  regions.get_keys_max = 0;  // Who answers none is not asked for ever.
+  std::optional<bool> ok;
+  client->get(TableId{1}, keys, [&](Result<std::string, ClientFailure> rows) { ok = rows.ok(); });
+  ASSERT_TRUE(world.run_while_not([&] { return ok.has_value(); }));
+  EXPECT_FALSE(*ok);
+}
+
+TEST_F(ClientTest, AGetOfLongKeysIsAskedInPieces) {
+  std::vector<KeyOfTable> keys;
+  for (int i = 0; i < 100; ++i) keys.push_back({hash_in(1), std::string(100'000, 'x') + std::to_string(i)});
+  std::optional<bool> ok;
+  client->get(TableId{1}, keys, [&](Result<std::string, ClientFailure> rows) { ok = rows.ok(); });
+  ASSERT_TRUE(world.run_while_not([&] { return ok.has_value(); }));
+  EXPECT_TRUE(*ok);
+  EXPECT_GE(regions.seen.size(), 9u);
 }
 
 }  // namespace

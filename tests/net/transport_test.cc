@@ -207,7 +207,7 @@ std::string hello_frame() {
   pb::Message hello;
   hello.mutable_hello()->set_major(kProtocolMajor);
   std::string out;
-  append_frame(out, hello);
+  EXPECT_TRUE(append_frame(out, hello));
   return out;
 }
 
@@ -219,7 +219,7 @@ TEST(TcpTransport, ClosesOnGarbageAndGoesOnServing) {
   put_fixed32(no_message, 3);
   no_message += "\xff\xff\xff";
   std::string no_hello;
-  append_frame(no_hello, *numbered(1));
+  EXPECT_TRUE(append_frame(no_hello, *numbered(1)));
   for (const std::string& bytes : {huge, giant_after_hello, no_message, no_hello, std::string(100000, '\xee'),
                                    hello_frame() + hello_frame()}) {
     RawClient raw(a.address());
@@ -281,9 +281,28 @@ TEST(TcpTransport, DropsWhatGoesBeyondTheBoundOfAPeer) {
   loop.run([&] { sender->reset(); });
 }
 
+TEST(TcpTransport, DropsAMessageThatNoFrameHoldsTellsOfItAndGoesOn) {
+  std::mutex mutex;
+  std::vector<std::string> told;
+  TcpOptions options = listening("a");
+  options.notice = [&](const std::string& what) {
+    std::lock_guard lock(mutex);
+    told.push_back(what);
+  };
+  Peer a(options), b(listening("b"));
+  a.send(b.address(), numbered(1, 10));
+  a.send(b.address(), numbered(2, kFrameBytesMax));
+  a.send(b.address(), numbered(3, 10));
+  ASSERT_TRUE(b.inbox.wait_for_count(2));
+  EXPECT_EQ(b.inbox.numbers(), (std::vector<uint64_t>{1, 3}));
+  std::lock_guard lock(mutex);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].find("dropped a message of kind rows and 83886"), 0u) << told[0];
+}
+
 TEST(FrameParser, GivesTheSameMessagesHoweverTheBytesAreCut) {
   std::string bytes;
-  for (uint64_t i = 1; i <= 20; ++i) append_frame(bytes, *numbered(i, i));
+  for (uint64_t i = 1; i <= 20; ++i) EXPECT_TRUE(append_frame(bytes, *numbered(i, i)));
   for (size_t piece = 1; piece < 60; ++piece) {
     FrameParser parser;
     std::vector<uint64_t> numbers;

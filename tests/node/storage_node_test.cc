@@ -383,6 +383,45 @@ TEST(StorageNode, ASeedIsSentToMembersOnly) {
   EXPECT_GT(chunks, 0u);
 }
 
+TEST(StorageNode, NoChunkOfASeedIsLargerThanRowsOrStateOfOneChunk) {
+  NodeBed bed;
+  bed.seed_chunk_bytes = 100;
+  bed.start("n1");
+  bed.bootstrap({"n1"});
+  write_round(bed, 20, "first");
+  auto standby = bed.network.connect(Address{"n3"}, bed.scheduler);
+  bed.change_map([&](pb::RegionMap& map) {
+    pb::Replica& replica = *bed.entry(map, 1).add_replicas();
+    replica.set_node("n3");
+    replica.set_joined(map.version());
+  });
+  auto ask = [&, joined = bed.map().version()](uint64_t index) {
+    auto message = std::make_shared<pb::Message>();
+    message->mutable_checkpoint_ack()->set_region(1);
+    message->mutable_checkpoint_ack()->set_joined(joined);
+    message->mutable_checkpoint_ack()->set_index(index);
+    standby->send(Address{"n1"}, std::move(message));
+  };
+  std::string state;
+  size_t pieces = 0;
+  bool last = false;
+  standby->set_handlers({[&](const Address&, const MessagePtr& message) {
+                           if (!message->has_checkpoint_chunk()) return;
+                           const pb::CheckpointChunk& chunk = message->checkpoint_chunk();
+                           EXPECT_LE(chunk.state().size(), 100u);
+                           state += chunk.state();
+                           pieces += chunk.state().empty() ? 0 : 1;
+                           last = chunk.last();
+                           ask(chunk.index() + 1);
+                         },
+                         [](const Address&) {}});
+  bed.run_for(Micros{1'000'000});
+  ask(0);
+  ASSERT_TRUE(bed.run_until([&] { return last; }));
+  EXPECT_GT(pieces, 1u);
+  EXPECT_TRUE(decode_checkpoint(state).ok());
+}
+
 // Whoever sends one may be behind, and not know it.
 TEST(StorageNode, AStandbyWithACheckpointTakesNoSeed) {
   NodeBed bed;

@@ -102,6 +102,30 @@ TEST_F(Changes, EachCatalogVersionIsARecordWithWhatItBrings) {
   EXPECT_EQ(rig.state().catalog().version(), CatalogVersion{4});
 }
 
+// However long their definitions are.
+TEST_F(Changes, ARecordOfDroppedTablesHasTheirNumbersAlone) {
+  pb::Catalog catalog;
+  catalog.set_version(4);
+  for (uint32_t id = 1; id <= 3; ++id) {
+    pb::TableDefinition& table = *catalog.add_tables();
+    table.set_id(id);
+    table.set_kind(pb::MANAGED);
+    table.set_row_rule(pb::PUT);
+    table.set_sql(std::string(400'000, 'x'));
+    table.set_created(id);
+    table.set_dropped(4);
+  }
+  const pb::CatalogChange change = next_catalog_change(catalog, CatalogVersion{3});
+  EXPECT_EQ(change.tables_size(), 3);
+  EXPECT_LE(change.ByteSizeLong(), 3 * 64u);
+  TableCatalog reached;
+  std::vector<TableId> dropped;
+  for (uint64_t from = 0; from < 4; ++from) {
+    ASSERT_TRUE(reached.apply(next_catalog_change(catalog, CatalogVersion{from}), dropped).ok());
+  }
+  EXPECT_THAT(dropped, ElementsAre(TableId{1}, TableId{2}, TableId{3}));
+}
+
 TEST_F(Changes, FactsAreFollowedOnce) {
   Rig rig;
   start(rig);

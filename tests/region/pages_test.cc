@@ -160,6 +160,54 @@ TEST_F(Joins, ABatchThatMeetsAKeyWhoseJoinIsBeingPagedIsBusyAndHoldsNothing) {
   EXPECT_EQ(rig_.all(left_).size(), 3u);
 }
 
+// Rows of any bytes: a region reads no more of them than the join key.
+class LargeJoins : public Joins {
+ protected:
+  static std::string large(const TestTable& table, int64_t join_key, int64_t key, size_t bytes, char fill) {
+    sql::EncodedRow place = table.encode({join_key, key, 0});
+    std::string out;
+    append_effect(out, {EffectKind::Put, table.id(), place.hash, place.key, std::string(bytes, fill)});
+    return out;
+  }
+  // Enough that a change of the other side is paged.
+  void add_matches(int64_t join_key, size_t bytes) {
+    for (int64_t i = 0; i < 5; ++i) rig_.apply(large(right_, join_key, i, bytes, 'm'));
+  }
+  void expect_records_fit() {
+    for (const auto& record : rig_.log()->records) EXPECT_LE(record->payload.size(), 900'000u);
+    EXPECT_TRUE(rig_.state().pending_joins().empty());
+  }
+};
+
+TEST_F(LargeJoins, ChangesToBePagedCountTwiceInARecord) {
+  std::string all;
+  for (int64_t key = 0; key < 6; ++key) {
+    add_matches(key, 10);
+    all += large(left_, key, 1, 100'000, 'x');
+  }
+  uint64_t together = rig_.effects(batch(all));
+  EXPECT_EQ(rig_.verdict(together), pb::EffectAnswer::BUSY);
+  // One by one they are taken into one record as long as it has room.
+  std::vector<uint64_t> requests;
+  --sent_;
+  for (int64_t key = 0; key < 6; ++key) {
+    pb::EffectBatch one = batch(large(left_, key, 1, 100'000, 'x'));
+    if (key > 0) *one.mutable_lanes(0)->mutable_prev() = to_pb(pos(95, sent_ - 1));
+    requests.push_back(rig_.effects(one));
+  }
+  rig_.settle();
+  for (uint64_t request : requests) EXPECT_EQ(rig_.verdict(request), pb::EffectAnswer::APPLIED);
+  expect_records_fit();
+}
+
+// The row before and after, matches, and the change once more for where its pages go on.
+TEST_F(LargeJoins, TheLargestRowsFitThePagesOfTheirJoin) {
+  add_matches(1, 130'000);
+  rig_.apply(large(left_, 1, 1, 139'000, 'x'));
+  rig_.apply(large(left_, 1, 1, 139'000, 'y'));
+  expect_records_fit();
+}
+
 TEST_F(Joins, ABatchThatBeginsToPageAKeyTwiceIsBusy) {
   std::string rows;
   for (int64_t i = 0; i < 10; ++i) rows += put(right_, {1, i, i});

@@ -330,6 +330,29 @@ TEST_F(Requests, AWriteThatFindsNothingToDoIsAnsweredByAnOwnerOnly) {
   EXPECT_EQ(changes_in_log(), 0u);
 }
 
+TEST_F(Requests, AnAnswerToAGetIsBoundedAndTellsWhichKeysAreLeft) {
+  constexpr int kRows = 100;
+  const std::string row(100'000, 'x');
+  pb::GetRequest request;
+  request.set_table(1);
+  for (int i = 0; i < kRows; ++i) {
+    rig_.rows().put(table_.id(), 1, "k" + std::to_string(i), row);
+    request.add_keys("k" + std::to_string(i));
+    request.add_hashes(1);
+  }
+  uint32_t count = 0;
+  while (request.keys_size() > 0) {
+    const pb::RowsReply& rows = rig_.reply(rig_.get(request)).rows();
+    EXPECT_LE(rows.ByteSizeLong(), size_t{5} << 20);
+    ASSERT_GT(rows.count(), 0u);
+    ASSERT_EQ(rows.count() + rows.keys_left(), static_cast<uint32_t>(request.keys_size()));
+    count += rows.count();
+    request.mutable_keys()->DeleteSubrange(0, static_cast<int>(rows.count()));
+    request.mutable_hashes()->Truncate(request.keys_size());
+  }
+  EXPECT_EQ(count, uint32_t{kRows});
+}
+
 TEST_F(Requests, AScanGoesOnFromItsCursorInBothDirections) {
   for (int64_t key = 0; key < 25; ++key) rig_.put(table_, {key, key});
   for (bool reverse : {false, true}) {

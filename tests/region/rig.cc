@@ -199,6 +199,10 @@ uint64_t Rig::get(const TestTable& table, const Cells& cells, Position seen) {
   request.add_keys(row.key);
   request.add_hashes(row.hash);
   *request.mutable_seen() = to_pb(seen);
+  return get(request);
+}
+
+uint64_t Rig::get(const pb::GetRequest& request) {
   RegionCommands out;
   region_->on_get(asker(), request, out);
   take(out);

@@ -75,6 +75,7 @@ class Rig {
   uint64_t positions();
   uint64_t wait(const pb::WaitRequest& request);
   uint64_t get(const TestTable& table, const Cells& cells, Position seen = {});
+  uint64_t get(const pb::GetRequest& request);
   uint64_t scan(const pb::ScanRequest& request);
   uint64_t committed_request(const std::vector<LaneRun>& wanted);
   void report(ShardRange lanes, Position position);

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "proto/operation.h"
+#include "base/row_limits.h"
 #include "tests/view_manager/flow_world.h"
 
 namespace tidemark {
@@ -403,6 +403,44 @@ TEST_F(ViewsTest, ARowOfManySumsIsNoLongerThanARowMayBe) {
     }
   }
   EXPECT_FALSE(world_.errors("v").empty());
+}
+
+// Else its effect would fit no record, and its lane would stand still.
+TEST_F(ViewsTest, ARowThatIsTooLargeIsInTheErrorSetUntilItIsGone) {
+  view("computed as select id, repeat(kind, 8) as k from orders");
+  view("twice as select id, kind as a, kind as b from orders");
+  view("joined as select o.id, o.kind, c.name from orders o join customers c on c.id = o.customer");
+  view("united as select id, kind || kind as k from orders union all select id, kind as k from orders");
+  view("grouped as select kind || kind as k, count(*) as n from orders group by kind || kind");
+  view("extremes as select customer, min(kind) as a, max(kind || '') as b from orders group by customer");
+  const std::vector<std::string> views = {"computed", "twice", "joined", "united", "grouped", "extremes"};
+  const std::vector<std::string> too_large = {
+      "54000|a row of a materialized view is larger than 140000 bytes"};
+  const std::string large(100'000, 'x');
+  world_.upsert("customers", {"1", large, "c"});
+  world_.upsert("orders", {"1", "1", "1.00", large, "NULL"});
+  for (const std::string& name : views) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(world_.errors(name), too_large);
+    EXPECT_EQ(world_.read(name).size(), name == "united" ? 1u : 0u);
+  }
+  for (const std::string& kind : {std::string("small"), large, std::string("other")}) {
+    world_.upsert("orders", {"1", "1", "1.00", kind, "NULL"});
+    for (const std::string& name : views) {
+      SCOPED_TRACE(name);
+      EXPECT_EQ(world_.errors(name).empty(), kind != large);
+      EXPECT_EQ(world_.read(name).empty(), kind == large && name != "united");
+    }
+  }
+  world_.upsert("orders", {"1", "1", "1.00", large, "NULL"});
+  world_.upsert("customers", {"1", "name", "c"});
+  EXPECT_TRUE(world_.errors("joined").empty());
+  world_.erase("orders", "1");
+  for (const std::string& name : views) {
+    SCOPED_TRACE(name);
+    EXPECT_TRUE(world_.errors(name).empty());
+    EXPECT_TRUE(world_.read(name).empty());
+  }
 }
 
 TEST_F(ViewsTest, DroppedViewsGetNothing) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
-#include "proto/operation.h"
+#include "base/row_limits.h"
 #include "sql/plan/expressions.h"
 #include "view_manager/operators/sink.h"
 
@@ -59,7 +59,10 @@ class AggregateSink : public Sink {
         pinned_(plan.pinned),
         digits_(sums_of(plan)) {
     for (const sql::SumColumn& sum : plan.sums) kinds_.push_back(sum.kind);
-    for (const sql::ValueSet& set : plan.value_sets) sets_.push_back(&codec(set.table));
+    for (const sql::ValueSet& set : plan.value_sets) {
+      sets_.push_back(&codec(set.table));
+      if (sql::type_length(set.arg->type.kind) < 0) ++long_sets_;
+    }
   }
 
   sql::Fault check(std::span<const sql::Value> values) const override {
@@ -72,6 +75,18 @@ class AggregateSink : public Sink {
       if (!digits_.allow(value.as_numeric())) return kTooManyDigits;
     }
     return sql::kOk;
+  }
+
+  // The region puts a value of each set into the group's row: all that are there at once have to fit.
+  size_t bytes_of(const FlowRow& row, std::string_view) override {
+    encode_group(row, new_key_);
+    size_t bytes = new_key_.size();
+    for (size_t i = 0; i < sets_.size(); ++i) {
+      if (!value_of(row, i, new_key_, new_value_)) continue;
+      const size_t value = new_value_.size() - new_key_.size();
+      bytes = std::max(bytes, new_key_.size() + value * std::max<size_t>(1, long_sets_));
+    }
+    return bytes;
   }
 
   void emit(const FlowRow& before, const FlowRow& after, std::string_view,
@@ -228,6 +243,7 @@ class AggregateSink : public Sink {
   const SumDigits digits_;
   std::vector<sql::SumColumn::Kind> kinds_;
   std::vector<const sql::TableCodec*> sets_;
+  size_t long_sets_ = 0;  // Those of values without a fixed size.
   std::string old_key_, new_key_, old_value_, new_value_, bytes_;
   std::vector<sql::Value> row_;
 };

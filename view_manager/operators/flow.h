@@ -18,7 +18,7 @@ namespace tidemark {
 
 class Flow {
  public:
-  // `errors` is null if no expression of the view can fail. All that is referred to outlives the flow.
+  // `errors` is null if no row of the view can fail. All that is referred to outlives the flow.
   Flow(const sql::FlowPlan& plan, const FindCodec& codec, const sql::TableCodec* errors);
 
   const sql::FlowPlan& plan() const { return plan_; }
@@ -44,6 +44,7 @@ class Flow {
   bool split(const sql::Value* row, std::vector<Word>& out, sql::SqlError& error, OperatorContext& context);
   const sql::Value* with_word(const sql::Value* row, const Word& word, std::vector<sql::Value>& wide) const;
   void evaluate(const sql::Value* row, FlowRow& out, OperatorContext& context);
+  void check_size(FlowRow& row, OperatorContext& context);
   const sql::Value* widen(const sql::Value* row, std::vector<sql::Value>& wide, OperatorContext& context);
   void encode_identity(const sql::Value* row, OperatorContext& context);
   void write_error(const FlowRow& row, OperatorContext& context);

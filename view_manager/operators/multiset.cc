@@ -12,6 +12,10 @@ class MultisetSink : public Sink {
   MultisetSink(const sql::SinkPlan& plan, const FindCodec& codec)
       : Sink(sql::clone_all(plan.columns)), writer_(codec(plan.table)) {}
 
+  size_t bytes_of(const FlowRow& row, std::string_view) override {
+    return encode(row, 1, new_) ? new_.key.size() + new_.row.size() : 0;
+  }
+
   void emit(const FlowRow& before, const FlowRow& after, std::string_view,
             OperatorContext& context) override {
     const bool was = encode(before, -1, old_), is = encode(after, 1, new_);

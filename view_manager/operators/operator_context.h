@@ -23,6 +23,7 @@ struct FlowRow {
   std::vector<sql::Value> values;
   sql::SqlError error;  // Failed.
 
+  bool is_absent() const { return state == State::Absent; }
   bool is_present() const { return state == State::Present; }
   bool is_failed() const { return state == State::Failed; }
 };

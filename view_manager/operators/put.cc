@@ -17,6 +17,10 @@ class PutSink : public Sink {
 
   bool needs_identity() const override { return identity_first_; }
 
+  size_t bytes_of(const FlowRow& row, std::string_view identity) override {
+    return encode(row, identity, new_) ? new_.key.size() + new_.row.size() : 0;
+  }
+
   void emit(const FlowRow& before, const FlowRow& after, std::string_view identity,
             OperatorContext& context) override {
     const bool was = encode(before, identity, old_), is = encode(after, identity, new_);

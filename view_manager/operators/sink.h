@@ -24,6 +24,9 @@ class Sink {
   // Fails for values that can not be kept (NaN in a sum).
   virtual sql::Fault check(std::span<const sql::Value>) const { return sql::kOk; }
 
+  // How large its rows, with their keys, become in a table: the largest of them.
+  virtual size_t bytes_of(const FlowRow& row, std::string_view identity) = 0;
+
   // `identity` gives the encoded identity of the row, on demand.
   virtual void emit(const FlowRow& before, const FlowRow& after, std::string_view identity,
                     OperatorContext& context) = 0;
