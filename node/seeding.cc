@@ -145,7 +145,7 @@ void SeedReceiver::send_ack(RegionId region, Receiving& receiving) {
   Address owner = view_.address_of(entry->owner());
   if (owner.value.empty()) return;
   // What another owner has sent is of another checkpoint.
-  if (receiving.from != owner) receiving = {receiving.joined, receiving.heard_at, owner};
+  if (receiving.from != owner) receiving = {receiving.joined, receiving.heard_at, owner, 0, 0, {}};
   auto message = std::make_shared<pb::Message>();
   pb::CheckpointAck& ack = *message->mutable_checkpoint_ack();
   ack.set_region(region.value);

@@ -101,7 +101,6 @@ class NodeBed {
 
   // ---- nodes
 
-  size_t seed_chunk_bytes = size_t{512} << 10;  // Of those started from now on.
   void start(const std::string& name);
   void crash(const std::string& name);  // kill -9: what was not synced may be lost.
   void lose_disk(const std::string& name);
