@@ -395,11 +395,12 @@ TEST(StorageNode, NoChunkOfASeedIsLargerThanRowsOrStateOfOneChunk) {
     replica.set_node("n3");
     replica.set_joined(map.version());
   });
-  auto ask = [&, joined = bed.map().version()](uint64_t index) {
+  auto ask = [&, joined = bed.map().version()](uint64_t index, uint64_t sending) {
     auto message = std::make_shared<pb::Message>();
     message->mutable_checkpoint_ack()->set_region(1);
     message->mutable_checkpoint_ack()->set_joined(joined);
     message->mutable_checkpoint_ack()->set_index(index);
+    message->mutable_checkpoint_ack()->set_sending(sending);
     standby->send(Address{"n1"}, std::move(message));
   };
   std::string state;
@@ -412,11 +413,11 @@ TEST(StorageNode, NoChunkOfASeedIsLargerThanRowsOrStateOfOneChunk) {
                            state += chunk.state();
                            pieces += chunk.state().empty() ? 0 : 1;
                            last = chunk.last();
-                           ask(chunk.index() + 1);
+                           ask(chunk.index() + 1, chunk.sending());
                          },
                          [](const Address&) {}});
   bed.run_for(Micros{1'000'000});
-  ask(0);
+  ask(0, 0);
   ASSERT_TRUE(bed.run_until([&] { return last; }));
   EXPECT_GT(pieces, 1u);
   EXPECT_TRUE(decode_checkpoint(state).ok());

@@ -126,13 +126,19 @@ void ClusterViews::replace_view_manager() {
 
 std::map<std::string, std::string> ClusterViews::scan(TableId table) {
   std::map<std::string, std::string> out;
+  const Micros known_by{cluster_.world().scheduler.now().value + 10'000'000};
   for (std::optional<ScanPosition> at = ScanPosition{}; at;) {
     ScanSpec spec;
     spec.table = table;
     std::optional<Result<RowPage, ClientFailure>> page;
     cluster_.client().scan(spec, *at, [&](auto got) { page = std::move(got); });
     TM_ASSERT(cluster_.run_until([&] { return page.has_value(); }));
-    TM_ASSERT(page->ok());
+    if (!page->ok()) {  // The table is in the catalog, and not yet in the log of each region.
+      TM_ASSERT(page->error().code == ClientError::StaleCatalog, page->error().message);
+      TM_ASSERT(cluster_.world().scheduler.now() < known_by, table);
+      cluster_.run_for(Micros{1'000});
+      continue;
+    }
     StoredRow row;
     for (RowReader reader((*page)->rows); reader.next(row);) out[std::string(row.key)] = row.row;
     at = (*page)->next;
