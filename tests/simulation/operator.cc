@@ -125,19 +125,32 @@ bool Operator::create_another() {
 }
 
 SimProcess* Operator::choose_lost() {
-  // Two others: one of them may be about to leave.
-  auto staying = [](const auto& members) {
+  // Those that stay, if as many as are needed are left without one of them and without those that may be
+  // about to leave.
+  auto spare = [this](const auto& members, const std::string& removal, double needed) {
     std::set<std::string> names;
     for (const pb::WishFact::Member& member : members)
       if (!member.leaving()) names.insert(member.name());
-    return names.size() > 2 ? names : std::set<std::string>{};
+    const auto removals = std::count_if(asked_.begin(), asked_.end(),
+                                        [&](const auto& asked) { return asked.second == removal; });
+    const double needs = needed + 1 + static_cast<double>(removals);
+    return static_cast<double>(names.size()) >= needs ? names : std::set<std::string>{};
   };
   std::vector<SimProcess*> candidates;
-  const std::set<std::string> managers = staying(wishes_.view_managers()), nodes = staying(wishes_.nodes());
+  const std::set<std::string> managers = spare(wishes_.view_managers(), "remove view manager", 1);
+  const std::set<std::string> nodes = spare(wishes_.nodes(), "remove node", scenario_.replicas);
+  // Of one that has not come yet, who asked for it can tell whether it will.
+  auto is_coming = [this](const std::string& name) {
+    return std::any_of(
+        operations_.running().begin(), operations_.running().end(), [&](const auto& operation) {
+          return operation.kind() == pb::Operation::ADD_VIEW_MANAGER && operation.member() == name;
+        });
+  };
   for (SimProcess* process : cluster_.processes()) {
-    if (managers.contains(process->name()) ||
-        (nodes.contains(process->name()) && cluster_.can_spare_disk(*process)))
-      candidates.push_back(process);
+    const std::string& name = process->name();
+    const bool can_go =
+        managers.contains(name) || (nodes.contains(name) && cluster_.can_spare_disk(*process));
+    if (can_go && !is_coming(name)) candidates.push_back(process);
   }
   if (candidates.empty()) return nullptr;
   SimProcess* lost = candidates[random_.below(candidates.size())];
