@@ -10,6 +10,11 @@ namespace {
 
 constexpr size_t kTailLines = 40;
 
+// Not what people read: a segment of Kafka's, a log of RocksDB's.
+bool is_data(const std::filesystem::path& log) {
+  return log.stem().string().find_first_not_of("0123456789") == std::string::npos;
+}
+
 void print_tail(const std::filesystem::path& log) {
   std::ifstream file(log);
   std::deque<std::string> tail;
@@ -29,7 +34,7 @@ void keep_logs(const std::filesystem::path& directory, const std::filesystem::pa
   std::filesystem::create_directories(target, error);
   for (std::filesystem::recursive_directory_iterator it(directory, error), end; !error && it != end;
        it.increment(error)) {
-    if (it->path().extension() != ".log") continue;
+    if (it->path().extension() != ".log" || is_data(it->path())) continue;
     const std::filesystem::path copy = target / it->path().filename();
     std::error_code copy_error;
     std::filesystem::copy_file(it->path(), copy, std::filesystem::copy_options::overwrite_existing,
