@@ -49,6 +49,11 @@ Status Region::on_record(Offset at, const WalRecord& record, const ReaderState& 
     if (!decoded) return decoded.error();
     applied = std::move(*decoded);
   }
+  if (!own && applied->body && TM_MUTATION("standbys write no rows")) {
+    auto without = std::make_shared<pb::RecordBody>(*applied->body);
+    if (without->has_commit()) without->mutable_commit()->clear_changes();
+    applied->body = std::move(without);
+  }
   auto before = headline(durable_);
   TM_TRY(durable_.apply(*applied, after, rows_));
   if (headline(durable_) != before) out.status_changed = true;

@@ -37,6 +37,8 @@ struct RowWrite {
 struct ClientWrite {
   uint64_t number = 0;
   std::vector<RowWrite> rows;
+  bool whole = false;     // All rows or none.
+  size_t failed_row = 0;  // If it failed.
   Micros begun;
   bool among_faults = true;  // If not, nothing keeps it from being done.
 };

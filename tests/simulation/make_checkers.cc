@@ -9,6 +9,7 @@
 #include "tests/simulation/checkers/pto.h"
 #include "tests/simulation/checkers/pto4_last_owner.h"
 #include "tests/simulation/checkers/reader_sees_prefix.h"
+#include "tests/simulation/checkers/replicas_agree.h"
 #include "tests/simulation/checkers/rest.h"
 
 namespace tidemark::sim {
@@ -34,6 +35,7 @@ std::vector<std::unique_ptr<Checker>> make_checkers(Evidence& evidence) {
   out.push_back(std::make_unique<NoEarlyTrim>(evidence));
   out.push_back(std::make_unique<ReadYourWrites>(evidence));
   out.push_back(std::make_unique<ReaderSeesPrefix>(evidence));
+  out.push_back(std::make_unique<ReplicasAgree>(evidence));
   out.push_back(std::make_unique<MemoryBounds>(evidence));
   out.push_back(std::make_unique<Silence>(evidence));
   return out;

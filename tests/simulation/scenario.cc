@@ -51,6 +51,7 @@ constexpr Knob kKnobs[] = {
     KNOB(reads, 0),
     KNOB(deletes, 0),
     KNOB(conditional, 0),
+    KNOB(whole, 0),
     KNOB(stop, 0),
     KNOB(standbys, 0),
     KNOB(clients, 1),
@@ -151,6 +152,7 @@ void draw_work(Draw& draw, Scenario& s) {
   s.pace_micros = draw.scale(400, 4'000);
   s.deletes = draw.one_of({0.05, 0.2, 0.4});
   s.conditional = draw.one_of({0, 0.2, 0.5});
+  s.whole = draw.one_of({0, 0.2, 0.5});
   s.reads = draw.one_of({0.2, 0.4, 0.6});
   s.tokens = draw.one_of({0, 0.3, 0.6});
   s.views = draw.upto(1, 4);
@@ -172,7 +174,8 @@ void draw_tunables(Draw& draw, Scenario& s) {
   s.progress_interval_micros = draw.one_of({1'000, 50'000, 500'000});
   s.unify_interval_micros = draw.one_of({50'000, 1'000'000});
   s.sessions_max = draw.one_of({1, 2, 10, 10'000});
-  s.lag_records_max = draw.one_of({30, 100, 300, 1'000'000});  // More than silent ones: settle().
+  s.lag_records_max =
+      draw.chance(0.1) ? 1'000'000 : draw.one_of({30, 100, 300});  // More than silent ones: settle().
   s.window_bytes_max = draw.one_of({500, 5'000, 50'000, 4 << 20, 4 << 20});
   s.message_bytes_max = draw.one_of({300, 5'000, 512 << 10});
   s.silent_records_max = draw.one_of({4, 32, 256});

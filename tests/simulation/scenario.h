@@ -38,6 +38,7 @@ struct Scenario {
   double pace_micros = 4000;  // Mean time between operations.
   double deletes = 0.2;
   double conditional = 0;  // Writes that depend on what is there.
+  double whole = 0;        // Writes of several rows that are done whole or not at all.
   double reads = 0.2;      // Operations that read.
   double tokens = 0.3;     // Reads that wait for the newest write first.
 

@@ -44,6 +44,7 @@ Row Workload::random_row(int64_t id) {
 void Workload::write(CatalogVersion catalog) {
   if (random_.chance(evidence_.scenario.conditional)) return write_conditionally(catalog);
   ClientWrite write;
+  write.whole = random_.chance(evidence_.scenario.whole);
   WriteBatch batch;
   const int64_t rows = random_.between(1, static_cast<int64_t>(evidence_.scenario.batch_rows));
   std::set<std::string> taken;  // A row once per write: its order within one is of no interest.
@@ -51,10 +52,22 @@ void Workload::write(CatalogVersion catalog) {
     const std::string table = random_.chance(0.5) ? "a" : "b";
     const Row row = random_row(random_key());
     if (!taken.insert(table + std::to_string(*row[0])).second) continue;
+    if (write.whole && i > 0 && !is_near(write.rows[0], evidence_.tables.encode(table, row).hash)) continue;
     const bool deletes = random_.chance(evidence_.scenario.deletes);
-    add(table, row, deletes ? OperationKind::Delete : OperationKind::Put, write, batch);
+    const bool inserts = write.whole && random_.chance(evidence_.scenario.conditional);
+    add(table, row,
+        deletes   ? OperationKind::Delete
+        : inserts ? OperationKind::Insert
+                  : OperationKind::Put,
+        write, batch);
   }
   send(std::move(write), std::move(batch), catalog);
+}
+
+bool Workload::is_near(const RowWrite& row, uint64_t hash) const {
+  const ShardCount shards = evidence_.cluster.options().shards;
+  const auto quarter = [&](uint64_t of) { return shards.shard_of(of).value * 4 / shards.value; };
+  return quarter(row.hash) == quarter(hash);
 }
 
 void Workload::write_conditionally(CatalogVersion catalog) {
@@ -111,7 +124,7 @@ void Workload::send(ClientWrite write, WriteBatch batch, CatalogVersion catalog)
   ++in_flight_;
   listener_.on_begun(write);
   SimClient& client = *clients_[random_.below(clients_.size())];
-  client->write(std::move(batch), catalog, Atomicity::PerRegion,
+  client->write(std::move(batch), catalog, write.whole ? Atomicity::Whole : Atomicity::PerRegion,
                 [this, write, &client](Result<WriteOutcome, ClientFailure> outcome) {
                   on_written(write, client, outcome);
                 });
@@ -123,7 +136,8 @@ void Workload::on_written(ClientWrite write, SimClient& client,
   Heard heard = Heard::Acknowledged;
   if (!outcome.ok()) {
     const ClientError code = outcome.error().code;
-    const bool sure = code != ClientError::OutcomeUnknown && write.rows.size() == 1;
+    const bool sure = code != ClientError::OutcomeUnknown && (write.whole || write.rows.size() == 1);
+    write.failed_row = outcome.error().operation;
     heard = !sure ? Heard::Unknown : code == ClientError::Failed ? Heard::Failed : Heard::NotDone;
   }
   static constexpr const char* kNames[] = {"acknowledged", "unknown", "failed", "not done"};

@@ -71,6 +71,8 @@ class Workload {
   // Adds an operation on the row to both.
   void add(const std::string& table, const Row& row, OperationKind kind, ClientWrite& write,
            WriteBatch& batch);
+  // Rows near to each other mostly lie in one region.
+  bool is_near(const RowWrite& row, uint64_t hash) const;
   void send(ClientWrite write, WriteBatch batch, CatalogVersion catalog);
   void read();
   // The views to wait for, one over the other, before the table can be read.
