@@ -31,7 +31,11 @@ void RegionOwner::on_write(const Asker& asker, const pb::WriteRequest& request, 
 
   maker_.begin();
   if (auto failure = execute()) {
-    if (!TM_MUTATION("a failed request is done up to its failure")) maker_.rollback();
+    if (TM_MUTATION("a failed request is done up to its failure")) {
+      mark(request);
+    } else {
+      maker_.rollback();
+    }
     pb::Message reply;
     reply.mutable_written()->set_failed(failure->text);
     reply.mutable_written()->set_failed_operation(static_cast<uint32_t>(failure->operation));
