@@ -2,15 +2,11 @@
 
 #include <cmath>
 
+#include "sql/expr/text_limit.h"
 #include "sql/types/compare.h"
 #include "sql/types/key_encoding.h"
 
 namespace tidemark::sql {
-namespace {
-
-constexpr size_t kTextBytesMax = 16 << 20;
-
-}  // namespace
 
 bool Accumulator::is_first(const Value& value) {
   std::string key;
@@ -49,7 +45,7 @@ Fault Accumulator::add(const AggregateCall& call, const Value& value, Arena& are
     case AggregateKind::StringAgg:
       if (count_ > 1) text_ += call.separator;
       text_ += value.as_bytes();
-      if (text_.size() > kTextBytesMax) return {sqlstate::kProgramLimitExceeded, "string_agg is too long"};
+      if (is_too_long(text_.size())) return {sqlstate::kProgramLimitExceeded, "string_agg is too long"};
       return kOk;
     case AggregateKind::BoolAnd:
     case AggregateKind::BoolOr: {

@@ -1,5 +1,6 @@
 // Arrays of one dimension, as text in PostgreSQL's form: see sql/types/array_text.h.
 #include "sql/expr/function.h"
+#include "sql/expr/text_limit.h"
 #include "sql/types/array_text.h"
 #include "sql/types/text_format.h"
 
@@ -32,6 +33,7 @@ Fault construct(Evaluation& evaluation, const Value* args, int count, Value& out
   std::string built = "{";
   for (int i = 0; i < count; ++i) {
     append_array_element(args[i].is_null() ? ArrayElement() : ArrayElement(to_text(args[i])), built);
+    if (is_too_long(built.size())) return kTooLong;
   }
   out = text(evaluation, built + "}");
   return kOk;
@@ -93,6 +95,7 @@ Fault to_string(Evaluation& evaluation, const Value* args, int count, Value& out
     if (!item && count < 3) continue;
     if (!first) joined += args[1].as_bytes();
     joined += item ? std::string_view(*item) : args[2].as_bytes();
+    if (is_too_long(joined.size())) return kTooLong;
     first = false;
   }
   out = text(evaluation, joined);

@@ -1,4 +1,7 @@
 // LIKE and ILIKE: % is any text, _ one character; the escape makes the next one itself.
+#include <algorithm>
+#include <optional>
+
 #include "sql/expr/function.h"
 #include "sql/types/text_scan.h"
 #include "sql/types/utf8.h"
@@ -6,58 +9,60 @@
 namespace tidemark::sql {
 namespace {
 
-// Abort: no match here, nor further to the right.
-enum class Match : uint8_t { Yes, No, Abort, BadPattern };
+enum class Match : uint8_t { Yes, No, BadPattern };
 
 void skip_character(std::string_view& text) {
   text.remove_prefix(std::min(static_cast<size_t>(utf8_length(text[0])), text.size()));
 }
 
-Match match(std::string_view text, std::string_view pattern);
-
-// After a %, which `pattern` is past.
-Match match_anywhere(std::string_view text, std::string_view pattern) {
-  while (!pattern.empty()) {
+// Skips what follows a %: others of its kind, and what stands for one character each. False: too few are
+// left.
+bool skip_wildcards(std::string_view& text, std::string_view& pattern) {
+  for (; !pattern.empty(); pattern.remove_prefix(1)) {
     if (pattern[0] == '_') {
-      if (text.empty()) return Match::Abort;
+      if (text.empty()) return false;
       skip_character(text);
     } else if (pattern[0] != '%') {
       break;
     }
-    pattern.remove_prefix(1);
   }
-  if (pattern.empty()) return Match::Yes;
-  if (pattern[0] == '\\' && pattern.size() < 2) return Match::BadPattern;
-  const char first = pattern[0] == '\\' ? pattern[1] : pattern[0];
-  for (; !text.empty(); skip_character(text)) {
-    if (text[0] != first) continue;
-    if (const Match found = match(text, pattern); found != Match::No) return found;
-  }
-  return Match::Abort;
+  return true;
 }
 
+// Where the text does not go on as the pattern does, the last % takes one character more: what an earlier one
+// would take instead, the last can, too.
 Match match(std::string_view text, std::string_view pattern) {
-  if (pattern == "%") return Match::Yes;
-  while (!text.empty() && !pattern.empty()) {
-    char wanted = pattern[0];
-    if (wanted == '%') return match_anywhere(text, pattern.substr(1));
-    if (wanted == '_') {
+  struct Place {
+    std::string_view text, pattern;
+  };
+  std::optional<Place> after_last;  // %.
+  while (!text.empty()) {
+    if (pattern.starts_with('%')) {
+      if (!skip_wildcards(text, pattern)) return Match::No;
+      if (pattern.empty()) return Match::Yes;
+      if (pattern == "\\") return Match::BadPattern;
+      after_last = {text, pattern};
+      continue;
+    }
+    if (pattern.starts_with('_')) {
       skip_character(text);
       pattern.remove_prefix(1);
       continue;
     }
-    if (wanted == '\\') {
-      pattern.remove_prefix(1);
-      if (pattern.empty()) return Match::BadPattern;
-      wanted = pattern[0];
+    if (pattern == "\\") return Match::BadPattern;
+    const size_t escape = pattern.starts_with('\\') ? 1 : 0;
+    if (!pattern.empty() && pattern[escape] == text[0]) {
+      text.remove_prefix(1);
+      pattern.remove_prefix(escape + 1);
+      continue;
     }
-    if (wanted != text[0]) return Match::No;
-    text.remove_prefix(1);
-    pattern.remove_prefix(1);
+    if (!after_last) return Match::No;
+    skip_character(after_last->text);
+    text = after_last->text;
+    pattern = after_last->pattern;
   }
-  if (!text.empty()) return Match::No;
-  while (!pattern.empty() && pattern[0] == '%') pattern.remove_prefix(1);
-  return pattern.empty() ? Match::Yes : Match::Abort;
+  while (pattern.starts_with('%')) pattern.remove_prefix(1);
+  return pattern.empty() ? Match::Yes : Match::No;
 }
 
 std::string_view lowered(std::string_view text, Arena& arena) {

@@ -1,16 +1,13 @@
 #include <algorithm>
 
 #include "sql/expr/function.h"
+#include "sql/expr/text_limit.h"
 #include "sql/types/text_format.h"
 #include "sql/types/text_scan.h"
 #include "sql/types/utf8.h"
 
 namespace tidemark::sql {
 namespace {
-
-// Longer results are refused: a row could not hold them, and a statement should not take a node's memory.
-constexpr int64_t kTextBytesMax = 16 << 20;
-constexpr Fault kTooLong{sqlstate::kProgramLimitExceeded, "requested length too large"};
 
 std::string_view bytes(const Value& value) {
   return value.as_bytes();
@@ -101,7 +98,7 @@ Fault append_fill(std::string_view fill, int64_t count, std::string& out) {
     const auto size = static_cast<size_t>(utf8_length(fill[at]));
     out.append(fill.substr(at, size));
     at = at + size < fill.size() ? at + size : 0;
-    if (static_cast<int64_t>(out.size()) > kTextBytesMax) return kTooLong;
+    if (is_too_long(out.size())) return kTooLong;
   }
   return kOk;
 }
@@ -162,7 +159,7 @@ Fault replace(Evaluation& evaluation, const Value* args, int, Value& out) {
   for (size_t found = text.find(from); found != std::string_view::npos; found = text.find(from, at)) {
     evaluation.scratch.append(text.substr(at, found - at)).append(to);
     at = found + from.size();
-    if (static_cast<int64_t>(evaluation.scratch.size()) > kTextBytesMax) return kTooLong;
+    if (is_too_long(evaluation.scratch.size())) return kTooLong;
   }
   evaluation.scratch.append(text.substr(at));
   out = made(evaluation);
@@ -278,7 +275,7 @@ Fault chr(Evaluation& evaluation, const Value* args, int, Value& out) {
 
 Fault concatenate(Evaluation& evaluation, const Value* args, int, Value& out) {
   const std::string_view a = bytes(args[0]), b = bytes(args[1]);
-  if (static_cast<int64_t>(a.size() + b.size()) > kTextBytesMax) return kTooLong;
+  if (is_too_long(a.size() + b.size())) return kTooLong;
   char* result = evaluation.arena.allocate(a.size() + b.size());
   if (!a.empty()) std::memcpy(result, a.data(), a.size());
   if (!b.empty()) std::memcpy(result + a.size(), b.data(), b.size());
@@ -290,6 +287,7 @@ Fault concat(Evaluation& evaluation, const Value* args, int count, Value& out) {
   evaluation.scratch.clear();
   for (int i = 0; i < count; ++i) {
     if (!args[i].is_null()) append_text(args[i], evaluation.scratch);
+    if (is_too_long(evaluation.scratch.size())) return kTooLong;
   }
   out = made(evaluation);
   return kOk;
@@ -307,6 +305,7 @@ Fault concat_with_separator(Evaluation& evaluation, const Value* args, int count
     if (!first) evaluation.scratch += bytes(args[0]);
     first = false;
     append_text(args[i], evaluation.scratch);
+    if (is_too_long(evaluation.scratch.size())) return kTooLong;
   }
   out = made(evaluation);
   return kOk;

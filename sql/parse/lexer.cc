@@ -58,6 +58,17 @@ void Lexer::skip_quoted(char quote, bool backslash_escapes) {
   at_ = text_.size();
 }
 
+bool Lexer::skip_to_continuation() {
+  const size_t end = at_;
+  bool is_broken = false;
+  for (; at_ < text_.size() && is_space(text_[at_]); ++at_) {
+    is_broken |= text_[at_] == '\n' || text_[at_] == '\r';
+  }
+  if (is_broken && peek() == '\'') return true;
+  at_ = end;
+  return false;
+}
+
 bool Lexer::skip_dollar_quoted() {
   size_t end = at_ + 1;
   if (end < text_.size() && is_digit(text_[end])) return false;
@@ -76,7 +87,9 @@ Token Lexer::next() {
   const char c = text_[at_];
   if ((c == 'e' || c == 'E') && peek(1) == '\'') {
     ++at_;
-    skip_quoted('\'', true);
+    do {
+      skip_quoted('\'', true);
+    } while (skip_to_continuation());  // Where escapes still are escapes.
     return token(TokenKind::Quoted, start);
   }
   if (c == '\'' || c == '"') {

@@ -26,6 +26,9 @@ class Lexer {
   void skip_block_comment();
   Token token(TokenKind kind, size_t start) { return {kind, text_.substr(start, at_ - start), start}; }
   void skip_quoted(char quote, bool backslash_escapes);
+  // What is quoted goes on in the next quotes, if there is nothing between but blank with a line break.
+  // False: it does not, and nothing is skipped.
+  bool skip_to_continuation();
   bool skip_dollar_quoted();
   char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
 

@@ -31,7 +31,7 @@ uint128_t magnitude_of(int128_t coefficient) {
   return coefficient < 0 ? -static_cast<uint128_t>(coefficient) : static_cast<uint128_t>(coefficient);
 }
 
-// coefficient * 10^digits, if it stays inline.
+// coefficient * 10^digits, if it stays inline. REQUIRES: digits >= 0.
 bool scale_up(int128_t coefficient, int digits, int128_t& out) {
   if (digits == 0) {
     out = coefficient;
@@ -201,9 +201,9 @@ Fault numeric_divide(const Numeric& a, const Numeric& b, Arena& arena, Numeric& 
   if (!a.is_finite() || !b.is_finite()) return divide_special(a, b, out);
   if (b.is_zero()) return kDivisionByZero;
   const int scale = quotient_scale(a, b);
-  const int shift = scale - a.scale() + b.scale();
+  const int shift = scale - a.scale() + b.scale();  // Negative: `a` has more decimals than a quotient may.
   int128_t numerator;
-  if (a.is_small() && b.is_small() && scale_up(a.coefficient(), shift, numerator)) [[likely]] {
+  if (shift >= 0 && a.is_small() && b.is_small() && scale_up(a.coefficient(), shift, numerator)) [[likely]] {
     const bool negative = (numerator < 0) != (b.coefficient() < 0);
     const auto quotient =
         static_cast<int128_t>(divide_half_away(magnitude_of(numerator), magnitude_of(b.coefficient())));
@@ -211,8 +211,8 @@ Fault numeric_divide(const Numeric& a, const Numeric& b, Arena& arena, Numeric& 
     return kOk;
   }
   BigInteger big_a, big_b, quotient;
-  to_big(a, shift, big_a);
-  to_big(b, 0, big_b);
+  to_big(a, static_cast<unsigned>(std::max(shift, 0)), big_a);
+  to_big(b, static_cast<unsigned>(std::max(-shift, 0)), big_b);
   numeric_detail::divide_rounding(big_a, big_b, quotient);
   return from_big(quotient, scale, arena, out);
 }

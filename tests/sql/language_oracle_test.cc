@@ -27,6 +27,14 @@ TEST(LanguageOracle, QueriesAnswerAsPostgresDoes) {
   Oracle oracle;
   for (const std::string sql : {
            "select * from generate_series(2, 5)",
+           "select 1e-2000 / 3, -5e-1001 / 1, 12345678901234567890123456789012345678901234567890e-2000 / 7",
+           "select E'a'\n'\\'', 1 + 1",
+           "select 'aXbXc' like 'a%X_', 'abc' like '%_%_%_', 'ab' like '%_%_%_', 'aab' like '%ab', 'a\\' "
+           "like 'a\\\\'",
+           "select 'mississippi' like '%iss%ip%', 'mississippi' like '%iss%ippo%', '' like '%', 'x' like '', "
+           "'' like '_'",
+           "select 'ab' like 'a%_\\'",
+           "select 'a' like 'a%\\', 'äöü' like '%ö_', 'äöü' like '%_ö'",
            "select n, n * 2 from generate_series(1, 3) as s(n) where n > 1",
            "select i from generate_series(3::bigint, 1) i",
            "select generate_series(1, 3), 'x'",
@@ -186,6 +194,20 @@ TEST(LanguageOracle, RegularExpressionsMatchAsPostgresDoes) {
   }
   std::printf("%d matched, %d invalid\n", matched, invalid);
   EXPECT_GT(matched, given.rounds / 5);
+}
+
+TEST(Texts, ManyWildcardsAndLongResultsAreNoCrash) {
+  const Answer like = run("select repeat('a', 1000000) like repeat('%a', 1000000)");
+  ASSERT_TRUE(like.ok()) << like.message;
+  EXPECT_EQ(like.rows, (std::vector<std::vector<std::string>>{{"t"}}));
+  for (const std::string sql : {
+           "select array_to_string(string_to_array(repeat(',', 1000000), ','), repeat('x', 1000000))",
+           "select concat(repeat('x', 9000000), repeat('x', 9000000))",
+           "select concat_ws(repeat('x', 9000000), 'a', 'b', 'c')",
+           "select array[repeat('x', 9000000), repeat('x', 9000000)]",
+       }) {
+    EXPECT_EQ(run(sql).sqlstate, "54000") << sql;
+  }
 }
 
 TEST(Regex, TimeStaysInProportionToPatternAndText) {

@@ -64,6 +64,11 @@ TEST(Numeric, DivisionHasPostgresScale) {
   EXPECT_EQ(divided("1", "0"), "22012");
   EXPECT_EQ(divided("NaN", "0"), "NaN");
   EXPECT_EQ(divided("-2", "3"), "-0.66666666666666666667");
+  // More decimals than a quotient has.
+  const std::string none = "0." + std::string(1000, '0');
+  EXPECT_EQ(divided("1e-2000", "3"), none);
+  EXPECT_EQ(divided("1.00000000000000000000000000000000000000001e-2000", "3"), none);
+  EXPECT_EQ(divided("-5e-1001", "1"), "-" + none.substr(0, 1001) + "1");
 }
 
 TEST(Numeric, LimitsOfTheFormatAreErrors) {

@@ -217,7 +217,8 @@ TEST_F(Statements, DeepAndHugeStatementsAreRefusedNotACrash) {
     for (const std::string& sql :
          {"select " + repeated("(", times) + "1" + repeated(")", times),
           "select " + repeated("- ", times) + "1", "select " + repeated("not ", times) + "true",
-          "select 1" + repeated(" + 1", times), "select 1" + repeated("::int", times),
+          "select 1" + repeated(" + 1", times), "select E'a'\n'\\'', 1" + repeated(" + 1", times),
+          "select 1" + repeated("::int", times),
           "select " + repeated("case when true then ", times) + "1" + repeated(" end", times),
           "select 1" + repeated(" union all select 1", times),
           "select * from " + repeated("(select * from ", times) + "seen" + repeated(") x", times),
