@@ -1,6 +1,7 @@
 #include "node/queue/region_queues.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "base/assert.h"
@@ -10,8 +11,6 @@
 namespace tidemark {
 namespace {
 
-// Beyond so many queues for one view manager and stream they are opened anew as one.
-constexpr size_t kQueuesPerMemberMax = 8;
 constexpr Micros kStoppedPatience{4'000'000};
 
 }  // namespace
@@ -323,12 +322,27 @@ void RegionQueues::open_lanes(MemberIndex member, uint8_t feed, std::vector<Lane
   feeds_[feed].feed->open(member, bearer.address, epoch_, state_.ring(), std::move(lanes));
 }
 
+// Under how many rings their lanes have committed.
+size_t RegionQueues::rings_of(const Feed& feed, const std::vector<QueueSlot>& slots) const {
+  std::set<RingVersion> rings;
+  for (QueueSlot slot : slots) {
+    for (ShardRange lanes : feed.feed->lanes_of(slot)) {
+      for (ShardId lane = lanes.begin; lane < lanes.end; ++lane.value) {
+        if (state_.identity().shards.contains(lane))
+          rings.insert(state_.ring_at(lane, state_.committed().at(lane)));
+      }
+    }
+  }
+  return rings.size();
+}
+
 void RegionQueues::gather_small_queues() {
   for (Feed& each : feeds_) {
     std::map<MemberIndex, std::vector<QueueSlot>> by_member;
     for (QueueSlot slot : each.feed->slots()) by_member[each.feed->find(slot)->member].push_back(slot);
     for (auto& [member, slots] : by_member) {
-      if (slots.size() <= kQueuesPerMemberMax) continue;
+      if (slots.size() <= options_.queues_per_member_max) continue;
+      if (slots.size() <= rings_of(each, slots)) continue;  // As many would be opened again.
       for (QueueSlot slot : slots) each.feed->close(slot, StreamFeed::Tell::Yes);
       activate_ = true;
     }

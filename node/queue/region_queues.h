@@ -117,6 +117,7 @@ class RegionQueues {
   void note_pause(ShardId lane, const Lane& from);
   void on_heard(uint64_t epoch);
   void open_lanes(MemberIndex member, uint8_t feed, std::vector<LaneRun> lanes);
+  size_t rings_of(const Feed& feed, const std::vector<QueueSlot>& slots) const;
   void gather_small_queues();
   void drop_passed_feeds();
   bool is_alive(MemberIndex member) const;

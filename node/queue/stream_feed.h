@@ -35,6 +35,7 @@ struct FeedOptions {
   size_t read_bytes = size_t{1} << 20;        // Of the catch-up reader at a time.
   uint64_t silent_records_max =
       256;  // A queue that nothing concerned for so long is told where the stream is.
+  size_t queues_per_member_max = 8;  // For one view manager; beyond it they are opened anew as one.
   Micros open_repeat{500'000};
   Micros read_retry{50'000};
 };

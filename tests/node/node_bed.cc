@@ -143,6 +143,7 @@ void NodeBed::start(const std::string& name) {
   options.shards = kBedShards;
   options.checkpoint_interval = Micros{2'000'000};
   options.seed_chunk_bytes = seed_chunk_bytes;
+  options.feed.queues_per_member_max = queues_per_member_max;
   options.say = [this, name](const std::string& text) { said.push_back(name + ": " + text); };
   ProcessContext context{scheduler, *process->transport, *process->coordination, process->random,
                          process->logs.get()};

@@ -163,7 +163,9 @@ class NodeBed {
   SimNetwork network;
   LogTroubles log_troubles;  // Of all nodes.
   std::vector<std::string> said;
-  size_t seed_chunk_bytes = NodeOptions{}.seed_chunk_bytes;  // Of nodes started from now on.
+  // Of nodes started from now on.
+  size_t seed_chunk_bytes = NodeOptions{}.seed_chunk_bytes;
+  size_t queues_per_member_max = FeedOptions{}.queues_per_member_max;
 
  private:
   struct Process {

@@ -600,6 +600,40 @@ TEST(StorageNode, LanesMoveToANewViewManagerAtTheCut) {
   EXPECT_FALSE(second.seen().empty());
 }
 
+// Queues of one view manager are gathered into one where that can be; lanes that have committed under
+// different rings stay in queues of their own, and come to be gathered when they have got on.
+TEST(StorageNode, LanesUnderManyRingsStayInManyQueues) {
+  NodeBed bed;
+  bed.queues_per_member_max = 2;
+  bed.start("n1");
+  std::vector<std::string> ring;
+  std::vector<PlainViewManager*> all;
+  for (int i = 0; i < 8; ++i) {
+    ring.push_back("v" + std::to_string(i));
+    all.push_back(&bed.start_view_manager(ring.back()));
+  }
+  bed.set_ring(ring);
+  bed.bootstrap({"n1"});
+  write_round(bed, 40, "first");
+  ASSERT_TRUE(bed.run_until([&] { return all_seen(bed, all); }));
+  all.push_back(&bed.start_view_manager("heir"));
+  bed.network.cut(Address{"heir"}, Address{"n1"});  // It gets all, and nobody hears what it commits.
+  for (uint64_t i = 0; i < 6; ++i) {
+    ring[i] = "heir";
+    bed.set_ring(ring);
+    write_round(bed, 20, std::to_string(i));
+    ASSERT_TRUE(bed.run_until([&] {
+      const RegionState& state = bed.node("n1").region(RegionId{1})->state();
+      return state.ring_at(ShardId{static_cast<uint32_t>(i)},
+                           state.committed().at(ShardId{static_cast<uint32_t>(i)})) == RingVersion{i + 2};
+    })) << bed.describe();
+  }
+  bed.network.heal_all();
+  write_round(bed, 40, "last");
+  ASSERT_TRUE(bed.run_until([&] { return all_seen(bed, all); })) << bed.describe();
+  expect_all_seen_once(bed, all);
+}
+
 TEST(StorageNode, TheSuccessorOfADeadViewManagerStartsAtTheCommittedPositions) {
   NodeBed bed;
   bed.start("n1");
