@@ -1,6 +1,9 @@
 // Longer texts are refused: a row could not hold them, and a statement should not take a node's memory.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "sql/types/fault.h"
 
 namespace tidemark::sql {

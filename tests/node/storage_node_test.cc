@@ -601,7 +601,7 @@ TEST(StorageNode, LanesMoveToANewViewManagerAtTheCut) {
 }
 
 // Queues of one view manager are gathered into one where that can be; lanes that have committed under
-// different rings stay in queues of their own, and come to be gathered when they have got on.
+// different rings stay in queues of their own.
 TEST(StorageNode, LanesUnderManyRingsStayInManyQueues) {
   NodeBed bed;
   bed.queues_per_member_max = 2;

@@ -1,5 +1,7 @@
 #include "tests/simulation/checkers/replicas_agree.h"
 
+#include <map>
+
 #include "node/store/store_key.h"
 #include "proto/convert.h"
 #include "proto/facts.pb.h"

@@ -2,8 +2,6 @@
 // checkpoint makes, also where nobody reads.
 #pragma once
 
-#include <map>
-
 #include "tests/simulation/checker.h"
 
 namespace tidemark::sim {
@@ -15,7 +13,7 @@ class ReplicasAgree : public Checker {
   void on_settled() override;
 
  private:
-  using Rows = std::map<std::string, std::string, std::less<>>;
+  using Rows = MemoryRowStore::Map;
 
   // What is durable of a region on its node; nullptr: nothing, or the node is gone for good.
   const MemoryDisk* disk_of(const pb::Replica& replica, RegionId region);
