@@ -22,10 +22,24 @@ pb::Message not_owner(RegionId region, const std::optional<RegionFacts>& facts) 
   return out;
 }
 
+namespace {
+
+// And answers no batch.
+bool tells_positions(const pb::Message& message) {
+  const pb::EffectAnswer& answer = message.effects_answer();
+  return answer.verdict() == pb::EffectAnswer::REFUSED && !answer.has_part();
+}
+
+}  // namespace
+
 void HeldReplies::hold(std::optional<Offset> after, const Asker& to, pb::Message message,
                        RegionCommands& out) {
   if (!after || TM_MUTATION("acknowledge before durable")) return send(out, to, std::move(message));
   TM_ASSERT(held_.empty() || held_.back().after <= *after, *after);
+  if (tells_positions(message)) {
+    std::erase_if(held_,
+                  [&](const Held& held) { return held.to.peer == to.peer && tells_positions(held.message); });
+  }
   held_.push_back({*after, to, std::move(message)});
 }
 

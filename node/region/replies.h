@@ -25,7 +25,8 @@ pb::Message not_owner(RegionId region, const std::optional<RegionFacts>& facts);
 // Answers that tell of records which are not durable yet.
 class HeldReplies {
  public:
-  // `after` none: everything that it tells of is durable already.
+  // `after` none: everything that it tells of is durable already. The answer to a question for positions
+  // replaces one that is held for the same peer, who asks again and again while the log stalls.
   void hold(std::optional<Offset> after, const Asker& to, pb::Message message, RegionCommands& out);
   void release(Offset durable, RegionCommands& out);
   // What was in flight may or may not count.

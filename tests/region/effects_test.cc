@@ -138,6 +138,15 @@ TEST_F(Effects, EveryAnswerWaitsUntilThePositionsItTellsAreDurable) {
   EXPECT_EQ(rig_.verdict(asked), kRefused);
 }
 
+TEST_F(Effects, OneQuestionForPositionsIsHeldPerPeerWhileTheLogStalls) {
+  rig_.effects(make_batch(all_, {{shards(0, 3), {}, pos(0, 4)}}, add()));
+  std::vector<uint64_t> asked;
+  for (int i = 0; i < 5; ++i) asked.push_back(rig_.positions());
+  rig_.tick();
+  rig_.land();
+  for (uint64_t request : asked) EXPECT_EQ(rig_.answered(request), request == asked.back());
+}
+
 TEST_F(Effects, AChainOfBatchesIsAppliedAheadOfTheLog) {
   std::vector<uint64_t> batches;
   for (uint64_t i = 0; i < 10; ++i) {
