@@ -223,7 +223,8 @@ void SimCluster::lose_disk(SimProcess& process) {
 }
 
 bool SimCluster::can_spare_disk(const SimProcess& process) {
-  if (!disks_.contains(process.name())) return false;
+  // The last move of a region with one replica may be about to leave it on this disk alone.
+  if (options_.coordinator.replicas < 2 || !disks_.contains(process.name())) return false;
   const pb::RegionMap map = region_map();
   auto is_there = [&](const pb::RegionEntry& entry, const pb::Replica& replica) {
     const auto& found = disks_.at(replica.node())->checkpoints();
