@@ -58,6 +58,7 @@ void ViewManagerCore::pump(std::vector<Outgoing>& out) {
   replies_.clear();
   compute_waiting();
   for (auto& queue : queues_) settle(*queue);
+  if (lacks_credit()) park_stalled();
   send_all(out);
   report_all(out);
   grant_all(out);
@@ -111,8 +112,7 @@ std::string ViewManagerCore::describe() const {
   for (const Destination& destination : destinations_.all()) {
     out << "destination " << destination.shards << " in flight " << destination.in_flight.size()
         << (destination.asking ? " asking" : "") << (destination.parked ? " parked" : "")
-        << (destination.effects_max < limits_.batch_effects_max ? " slow" : "")
-        << (destination.dirty ? " dirty" : "") << '\n';
+        << (is_slow(destination) ? " slow" : "") << (destination.dirty ? " dirty" : "") << '\n';
   }
   return out.str();
 }
@@ -127,8 +127,8 @@ std::optional<Micros> ViewManagerCore::next_tick() const {
     if (queue->needs_report() || queue->report_hint) at(queue->report_at);
   }
   for (const Destination& destination : destinations_.all()) {
-    if (destination.silent_since != Micros{}) {
-      at(Micros{destination.waits_since().value + limits_.answer_timeout.value});
+    if (destination.stalled_since != Micros{}) {
+      at(Micros{destination.waits_from.value + limits_.answer_timeout.value});
     }
     if (destination.dirty && destination.hold_until > now_) at(destination.hold_until);
   }

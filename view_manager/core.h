@@ -118,13 +118,19 @@ class ViewManagerCore {
   bool is_fresh(uint64_t request, ShardRange shards) const;
   void answered(uint64_t request, ShardRange shards);
   void hold(ShardRange shards, uint64_t request, Micros delay);
+  bool is_slow(const Destination& destination) const {  // It was busy not long ago.
+    return destination.effects_max < limits_.batch_effects_max;
+  }
   void settle(SourceQueue& queue);
-  void park_silent();
+  void park_stalled();
   void check_silence();
 
   void send_all(std::vector<Outgoing>& out);
   void ask(Destination& destination, std::vector<Outgoing>& out);
   void report_all(std::vector<Outgoing>& out);
+  size_t granted_bytes() const;
+  size_t more_credit(const SourceQueue& queue, size_t granted) const;
+  bool lacks_credit() const;
   void grant_all(std::vector<Outgoing>& out);
   void close_all(std::vector<Outgoing>& out);
 

@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/buggify.h"
 #include "base/mutation.h"
+#include "base/probe.h"
 #include "proto/convert.h"
 #include "view_manager/core.h"
 
@@ -25,23 +26,23 @@ void ViewManagerCore::send_all(std::vector<Outgoing>& out) {
       if (!builder_.build(destination, queues_, turn_, batch)) break;
       if (!rings_.empty()) batch.set_ring_version(rings_.back().version());
       message->set_request(next_request_);
-      if (destination.silent_since == Micros{}) destination.silent_since = now_;
+      destination.wait(now_);
       destination.in_flight.push_back({next_request_++, now_});
       ++counts_.batches;
       if (TM_MUTATION("input is let go when it is sent"))
         apply_positions(destination.shards, destination.sent);
       out.push_back({std::nullopt, destination.shards.begin, std::move(message)});
       if (TM_BUGGIFY("view manager: a batch is sent twice")) out.push_back(out.back());
-      if (destination.effects_max < limits_.batch_effects_max) break;
+      if (is_slow(destination)) break;
     }
   }
 }
 
 // The answer may be lost, or the region be without an owner: asked again until it comes.
 void ViewManagerCore::ask(Destination& destination, std::vector<Outgoing>& out) {
-  if (destination.asked || destination.hold_until > now_) return;
-  destination.asked = true;
-  if (destination.silent_since == Micros{}) destination.silent_since = now_;
+  if (destination.asked != 0 || destination.hold_until > now_) return;
+  destination.wait(now_);
+  destination.asked = next_request_;
   auto message = std::make_shared<pb::Message>();
   message->set_request(next_request_++);
   message->mutable_positions();
@@ -107,11 +108,11 @@ void ViewManagerCore::on(uint64_t request, const pb::Refusal&) {
   for (Destination& destination : destinations_.all()) {
     const bool ours = std::any_of(destination.in_flight.begin(), destination.in_flight.end(),
                                   [&](const auto& batch) { return batch.request == request; });
-    if (!ours && !(destination.asking && destination.asked)) continue;
+    if (!ours && destination.asked != request) continue;
     destination.rewind(next_request_);
     destination.asking = true;
-    destination.asked = false;
-    destination.heard(now_);
+    destination.asked = 0;
+    destination.waits_from = now_;
     destination.hold_until = Micros{now_.value + limits_.busy_delay.value};
   }
 }
@@ -129,8 +130,11 @@ void ViewManagerCore::answered(uint64_t request, ShardRange shards) {
     size_t before = destination.in_flight.size();
     std::erase_if(destination.in_flight, [&](const auto& batch) { return batch.request == request; });
     if (destination.in_flight.size() == before) return;
-    if (destination.effects_max < limits_.batch_effects_max) destination.effects_max *= 2;
-    destination.heard(now_);
+    destination.waits_from = now_;
+    if (is_slow(destination)) destination.effects_max *= 2;
+    if (is_slow(destination)) return;
+    destination.parked_for = {};
+    destination.stalled_since = destination.owes_answer() ? now_ : Micros{};
   });
 }
 
@@ -139,7 +143,7 @@ void ViewManagerCore::hold(ShardRange shards, uint64_t request, Micros delay) {
   destinations_.for_overlapping(shards, [&](Destination& destination) {
     if (request < destination.fresh_from) return;
     destination.rewind(next_request_);
-    destination.heard(now_);
+    destination.waits_from = now_;
     destination.hold_until = Micros{now_.value + delay.value};
   });
 }
@@ -186,26 +190,33 @@ void ViewManagerCore::learn(const std::vector<Destinations::Part>& parts) {
 
 // ---- silence
 
-// Whoever does not answer is asked; who stays silent may be parked.
+// Whoever does not answer is asked; who takes nothing for long may be parked.
 void ViewManagerCore::check_silence() {
   for (Destination& destination : destinations_.all()) {
-    if (destination.silent_since == Micros{}) continue;
-    const bool is_late = now_.value - destination.waits_since().value >= limits_.answer_timeout.value;
+    if (destination.stalled_since == Micros{}) continue;
+    const bool is_late = now_.value - destination.waits_from.value >= limits_.answer_timeout.value;
     if (!is_late && !TM_BUGGIFY("view manager: an answer is not waited for")) continue;
     ++counts_.timeouts;
     destination.question(next_request_, now_);
   }
 }
 
-// Memory is short: input for those that have been silent for long is let go, and the others go on. Their
-// lanes commit no further until the silent ones have come back and the log was read again for them.
-void ViewManagerCore::park_silent() {
+// Memory is short: input for those that have taken nothing for long is let go, and the others go on. Their
+// lanes commit no further until the stalled ones have come back and the log was read again for them.
+void ViewManagerCore::park_stalled() {
   for (Destination& destination : destinations_.all()) {
-    if (destination.parked || destination.silent_since == Micros{}) continue;
-    if (now_.value - destination.silent_since.value < limits_.silence_timeout.value) continue;
+    if (destination.parked || destination.stalled_since == Micros{}) continue;
+    if (now_.value - destination.stalled_since.value < limits_.stall_timeout.value) continue;
+    TM_PROBE("view manager: a stalled region is parked");
     destination.parked = true;
-    // Else a late answer to a batch would end the silence, and nothing would be left to send or to ask.
+    // Else a late answer to a batch would end the waiting, and nothing would be left to send or to ask.
     if (!destination.asking) destination.question(next_request_, now_);
+    // A busy one would say at once where it is, and be busy again: it is asked after a while, each time twice
+    // as long, so that the log is not read again and again.
+    if (is_slow(destination)) {
+      destination.parked_for.value = std::max(limits_.stall_timeout.value, 2 * destination.parked_for.value);
+      destination.hold_until = Micros{now_.value + destination.parked_for.value};
+    }
     ++counts_.parked;
     for (auto& queue : queues_) {
       for (const auto& entry : queue->entries()) {

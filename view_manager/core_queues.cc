@@ -195,7 +195,7 @@ void ViewManagerCore::compute_waiting() {
       if (queue->waiting().empty()) continue;
       if (effects_bytes_ >= limits_.effects_bytes_max) {
         settle(*queue);
-        park_silent();
+        park_stalled();
       }
       if (effects_bytes_ >= limits_.effects_bytes_max) return;
       if (compute_next(*queue) == Step::Done) more = true;
@@ -424,20 +424,38 @@ void ViewManagerCore::drop_finished_lanes(SourceQueue& queue) {
 
 // ---- credit
 
+size_t ViewManagerCore::granted_bytes() const {
+  size_t out = 0;
+  for (const auto& queue : queues_) out += queue->outstanding();
+  return out;
+}
+
 // A queue's share is topped up when half of it is used, so that credits are few messages. Shares leave room
 // for queues to come.
+size_t ViewManagerCore::more_credit(const SourceQueue& queue, size_t granted) const {
+  const size_t share =
+      std::max(limits_.queue_bytes_min, limits_.input_bytes_max / std::max<size_t>(4, 2 * queues_.size()));
+  const size_t used = queue.outstanding();
+  if (used > share / 2) return 0;
+  const size_t left = limits_.input_bytes_max - std::min(granted, limits_.input_bytes_max);
+  const size_t least = used < limits_.queue_bytes_min ? limits_.queue_bytes_min - used : 0;
+  return std::max(least, std::min(share - used, left));
+}
+
+// An owner has sent all that it may, and only regions that take effects can make room for more.
+bool ViewManagerCore::lacks_credit() const {
+  const size_t granted = granted_bytes();
+  return std::any_of(queues_.begin(), queues_.end(), [&](const auto& queue) {
+    const bool is_used_up = queue->granted > 0 && queue->received >= queue->granted;
+    return !queue->reopening && is_used_up && more_credit(*queue, granted) == 0;
+  });
+}
+
 void ViewManagerCore::grant_all(std::vector<Outgoing>& out) {
-  size_t granted = 0;
-  for (const auto& queue : queues_) granted += queue->outstanding();
+  size_t granted = granted_bytes();
   for (auto& queue : queues_) {
     if (queue->reopening) continue;
-    const size_t share =
-        std::max(limits_.queue_bytes_min, limits_.input_bytes_max / std::max<size_t>(4, 2 * queues_.size()));
-    const size_t used = queue->outstanding();
-    const size_t left = limits_.input_bytes_max - std::min(granted, limits_.input_bytes_max);
-    const size_t least = used < limits_.queue_bytes_min ? limits_.queue_bytes_min - used : 0;
-    if (used <= share / 2 && std::max(left, least) > 0) {
-      const size_t more = std::max(least, std::min(share - used, left));
+    if (const size_t more = more_credit(*queue, granted); more > 0) {
       granted += more;
       queue->grant(std::max(queue->granted, queue->released) + more);
     } else if (!queue->may_lack_credit() || now_ < queue->repeat_at) {

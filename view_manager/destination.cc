@@ -17,8 +17,13 @@ void Destination::rewind(uint64_t next_request) {
 void Destination::question(uint64_t next_request, Micros now) {
   if (!asking) rewind(next_request);
   asking = true;
-  asked = false;
-  asked_at = now;
+  asked = 0;
+  waits_from = now;
+}
+
+void Destination::wait(Micros now) {
+  if (!owes_answer()) waits_from = now;
+  if (stalled_since == Micros{}) stalled_since = now;
 }
 
 void Destination::forget_queue(uint64_t serial) {
@@ -67,11 +72,11 @@ void Destinations::cut_unknown(const std::vector<ShardRange>& regions) {
     for (const ShardRange& region : regions) {
       if (region.end <= at || region.end >= destination.shards.end) continue;
       out.push_back(piece_of(destination, {at, region.end}));
-      out.back().asked = false;
+      out.back().asked = 0;
       at = region.end;
     }
     out.push_back(piece_of(destination, {at, destination.shards.end}));
-    out.back().asked = out.back().asked && at == destination.shards.begin;
+    if (at != destination.shards.begin) out.back().asked = 0;
   }
   all_ = std::move(out);
 }
@@ -92,6 +97,7 @@ void Destinations::learn(const std::vector<Part>& parts, uint64_t next_request) 
       // What was told later than this answer was sent still holds.
       if (old.shards.contains(part.shards)) now.acked.raise(old.acked);
       now.effects_max = old.effects_max;
+      now.parked_for = old.parked_for;
       now.asking = false;
       now.rewind(next_request);
       out.push_back(std::move(now));
@@ -112,7 +118,7 @@ void Destinations::learn(const std::vector<Part>& parts, uint64_t next_request) 
     if (region.end < old.shards.end) {
       out.push_back(piece_of(old, {region.end, old.shards.end}));
       out.back().rewind(next_request);
-      out.back().asked = false;
+      out.back().asked = 0;
     }
   }
   all_ = std::move(out);

@@ -2,7 +2,6 @@
 // was sent there. Believing wrongly costs a refusal, in which the region tells its parts and positions.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <vector>
@@ -23,11 +22,11 @@ struct Destination {
 
   // Not to be sent to before the region has said where it is.
   bool asking = true;
-  bool asked = false;  // The question is under way.
-  Micros asked_at{};   // Last, after a silence.
-  // Input for it is let go, since it was silent while memory was short. Always with `asking`: only what a
+  uint64_t asked = 0;  // The question under way; 0: none.
+  // Input for it is let go, since it took nothing while memory was short. Always with `asking`: only what a
   // region says of where it is ends it.
   bool parked = false;
+  Micros parked_for{};  // At least, the last time, since it was busy and not silent.
   // In one batch: a single one after "busy", then twice as many with each batch that was applied. While it is
   // less than a batch may have, only one batch is under way.
   uint32_t effects_max = UINT32_MAX;
@@ -40,11 +39,12 @@ struct Destination {
   std::vector<InFlight> in_flight;
   // Refusals of older requests are no news: what they made us do again is under way.
   uint64_t fresh_from = 0;
-  // Since when it has said nothing, though something was asked of it; 0: nothing is.
-  Micros silent_since{};
-  Micros waits_since() const { return std::max(silent_since, asked_at); }
-  // It spoke; does it owe another answer?
-  void heard(Micros now) { silent_since = in_flight.empty() && !(asking && asked) ? Micros{} : now; }
+  // Since when it has neither taken a batch nor told where it is, though one of them is due; 0: nothing is.
+  // Refusals and "busy" do not end it, nor do the few effects at a time that a busy one takes.
+  Micros stalled_since{};
+  Micros waits_from{};  // Since when it has said nothing at all.
+  bool owes_answer() const { return !in_flight.empty() || asked != 0; }
+  void wait(Micros now);  // For what is about to be sent.
 
   // Per queue (by its serial): entries before these offsets have nothing unsent, or nothing open, for it.
   std::map<uint64_t, Offset> unsent_from;

@@ -27,8 +27,9 @@ ViewManagerMetrics::ViewManagerMetrics(Metrics& metrics)
           {"tidemark_view_manager_input_bytes", "Input received and not yet acknowledged; bounded."})),
       effects_bytes_(metrics.gauge(
           {"tidemark_view_manager_effects_bytes", "Effects computed and not yet acknowledged; bounded."})),
-      parked_(metrics.gauge({"tidemark_view_manager_destinations_parked",
-                             "Destinations that were silent, for which input is let go."})) {
+      parked_(metrics.gauge(
+          {"tidemark_view_manager_destinations_parked",
+           "Destinations that took nothing while memory was short: input for them is let go."})) {
   add_total(metrics.counter({"tidemark_view_manager_entries_total", "Records read from queues."}),
             [](const Core& core) { return core.counts().entries; });
   add_total(metrics.counter({"tidemark_view_manager_changes_total", "Changes read from queues."}),

@@ -84,7 +84,7 @@ ViewManagerLimits view_manager_limits(const Scenario& s) {
   limits.batch_effects_max = whole<uint32_t>(s.batch_effects_max);
   limits.batches_in_flight_max = whole<uint32_t>(s.batches_in_flight_max);
   limits.answer_timeout = micros(s.answer_timeout_micros);
-  limits.silence_timeout = micros(s.silence_timeout_micros);
+  limits.stall_timeout = micros(s.stall_timeout_micros);
   limits.report_interval = micros(s.report_interval_micros);
   return limits;
 }

@@ -100,7 +100,7 @@ constexpr Knob kKnobs[] = {
     KNOB(batch_effects_max, 8192),
     KNOB(batches_in_flight_max, 2),
     KNOB(answer_timeout_micros, 500'000),
-    KNOB(silence_timeout_micros, 2'000'000),
+    KNOB(stall_timeout_micros, 2'000'000),
     KNOB(report_interval_micros, 50'000),
     KNOB(spread_after_micros, 2'000'000),
     KNOB(replica_absence_micros, 20'000'000),
@@ -189,7 +189,7 @@ void draw_tunables(Draw& draw, Scenario& s) {
   s.batch_effects_max = draw.chance(0.05) ? 1 : draw.one_of({3, 20, 20, 8192});
   s.batches_in_flight_max = draw.one_of({1, 2, 4});
   s.answer_timeout_micros = draw.one_of({50'000, 500'000});
-  s.silence_timeout_micros = draw.one_of({200'000, 2'000'000});
+  s.stall_timeout_micros = draw.one_of({200'000, 2'000'000});
   s.report_interval_micros = draw.one_of({1'000, 50'000, 200'000});
   s.spread_after_micros = draw.one_of({300'000, 2'000'000, 5'000'000});
   s.replica_absence_micros = draw.one_of({1'000'000, 5'000'000, 20'000'000});

@@ -75,7 +75,7 @@ struct Scenario {
   double batch_effects_max = 8192;
   double batches_in_flight_max = 2;
   double answer_timeout_micros = 500'000;
-  double silence_timeout_micros = 2'000'000;
+  double stall_timeout_micros = 2'000'000;
   double report_interval_micros = 50'000;
   double spread_after_micros = 2'000'000;
   double replica_absence_micros = 20'000'000;

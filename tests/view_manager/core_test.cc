@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "base/process/prometheus_metrics.h"
 #include "proto/convert.h"
+#include "proto/queue.h"
 #include "tests/view_manager/sample_program.h"
 #include "view_manager/core.h"
 #include "view_manager/view_manager_metrics.h"
@@ -137,6 +140,12 @@ class CoreTest : public ::testing::Test {
       *run.mutable_lanes() = step.lanes();
       *run.mutable_position() = step.to();
     }
+    deliver(std::move(message));
+  }
+  void refuse(const Outgoing& asked) {
+    pb::Message message;
+    message.set_request(asked.message->request());
+    message.mutable_refusal()->set_code(pb::NOT_OWNER);
     deliver(std::move(message));
   }
   void open_and_learn(Position left = {}, Position right = {}) {
@@ -609,7 +618,7 @@ TEST_F(CoreTest, ASilentDestinationIsParkedWhenMemoryIsShortAndReadAgainLater) {
 TEST_F(CoreTest, AParkedDestinationThatAnswersALateBatchIsAskedAllTheSame) {
   ViewManagerLimits limits;
   limits.effects_bytes_max = 4096;
-  limits.silence_timeout = Micros{200'000};
+  limits.stall_timeout = Micros{200'000};
   restart(limits);
   open_and_learn();
   uint64_t offset = 0;
@@ -624,6 +633,123 @@ TEST_F(CoreTest, AParkedDestinationThatAnswersALateBatchIsAskedAllTheSame) {
   for (const Outgoing& ask : asks) answer_positions(ask);
   EXPECT_EQ(core_->parked_count(), 0u);
   EXPECT_EQ(closes_.size(), 1u);
+}
+
+// The left region takes everything, and `on_right` says what the right one answers. Sends what the credit
+// allows, for as long as it is told.
+class StalledRegionTest : public CoreTest {
+ protected:
+  void SetUp() override {
+    ViewManagerLimits limits;
+    limits.input_bytes_max = 4096;
+    limits.queue_bytes_min = 1024;
+    restart(limits);
+    open(1, at(0));
+    credit_ = credits_.back().bytes();
+    for (const Outgoing& ask : std::vector<Outgoing>(asks_)) answer_positions(ask);
+    asks_.clear();
+  }
+
+  void run(int64_t millis, const std::function<void(const Outgoing&)>& on_right) {
+    for (; millis > 0; millis -= 10) {
+      while (cost_ < credit_ && closes_.empty()) {
+        pb::QueueEntry next = four_rows(offset_++);
+        cost_ += queue_entry_cost(next);
+        records({next});
+      }
+      tick(10);
+      std::vector<Outgoing> sent = std::exchange(batches_, {});
+      for (Outgoing& ask : std::exchange(asks_, {})) sent.push_back(std::move(ask));
+      for (const Outgoing& message : sent) {
+        if (kRight.contains(message.shard)) {
+          on_right(message);
+        } else if (message.message->has_effects()) {
+          answer(message);
+        } else {
+          answer_positions(message);
+        }
+      }
+      for (const pb::QueueCredit& credit : std::exchange(credits_, {})) {
+        if (credit.epoch() == epoch_) credit_ = std::max(credit_, credit.bytes());
+      }
+    }
+  }
+  void reopen() {
+    closes_.clear();
+    offset_ = cost_ = credit_ = 0;
+    open(epoch_ + 1, at(0));
+  }
+
+  uint64_t offset_ = 0, cost_ = 0, credit_ = 0;
+};
+
+TEST_F(StalledRegionTest, ThatIsSilentIsParkedWhenCreditEnds) {
+  run(1'000, [](const Outgoing&) {});
+  const uint64_t stopped_at = offset_;
+  EXPECT_EQ(core_->parked_count(), 0u);
+  run(2'000, [](const Outgoing&) {});
+  EXPECT_EQ(core_->parked_count(), 1u);
+  EXPECT_GT(offset_, 10 * stopped_at);
+  EXPECT_LT(core_->input_bytes(), 4096u);
+}
+
+TEST_F(StalledRegionTest, ThatRefusesIsParkedUntilItSaysWhereItIs) {
+  run(3'000, [&](const Outgoing& message) { refuse(message); });
+  EXPECT_EQ(core_->parked_count(), 1u);
+  EXPECT_TRUE(closes_.empty());
+  run(100, [&](const Outgoing& message) { answer_positions(message); });
+  EXPECT_EQ(core_->parked_count(), 0u);
+  EXPECT_EQ(closes_.size(), 1u);  // To be read again for it.
+}
+
+TEST_F(StalledRegionTest, ThatIsBusyIsParkedForLongerEachTime) {
+  auto busy = [&](const Outgoing& message) {
+    if (message.message->has_effects()) return answer(message, pb::EffectAnswer::BUSY);
+    answer_positions(message);
+  };
+  std::vector<int64_t> parked_millis;
+  while (parked_millis.size() < 3) {
+    run(10, busy);
+    ASSERT_LT(now_.value, 60'000'000);
+    if (core_->parked_count() == 0) continue;
+    const int64_t parked_at = now_.value;
+    while (core_->parked_count() > 0) run(10, busy);
+    parked_millis.push_back((now_.value - parked_at) / 1000);
+    reopen();
+  }
+  EXPECT_NEAR(static_cast<double>(parked_millis[0]), 2'000, 50);
+  EXPECT_NEAR(static_cast<double>(parked_millis[1]), 4'000, 50);
+  EXPECT_NEAR(static_cast<double>(parked_millis[2]), 8'000, 50);
+}
+
+TEST_F(StalledRegionTest, ThatIsBusyIsParkedThoughItTakesAnEffectNowAndThen) {
+  int batches = 0;
+  run(3'000, [&](const Outgoing& message) {
+    if (!message.message->has_effects()) return;
+    answer(message, ++batches % 5 == 0 ? pb::EffectAnswer::APPLIED : pb::EffectAnswer::BUSY);
+  });
+  EXPECT_GT(batches, 10);
+  EXPECT_EQ(core_->parked_count(), 1u);
+}
+
+TEST_F(StalledRegionTest, ThatIsDoneBeingBusyIsNotParked) {
+  int busy_answers = 10;
+  run(4'000, [&](const Outgoing& message) {
+    if (!message.message->has_effects()) return answer_positions(message);
+    answer(message, busy_answers-- > 0 ? pb::EffectAnswer::BUSY : pb::EffectAnswer::APPLIED);
+  });
+  EXPECT_EQ(core_->counts().parked, 0u);
+  EXPECT_GT(offset_, 1'000u);
+}
+
+TEST_F(CoreTest, ARefusalIsTheAnswerToOneQuestionOnly) {
+  open(1, at(0));
+  ASSERT_EQ(asks_.size(), 2u);
+  const std::vector<Outgoing> asks = std::exchange(asks_, {});
+  refuse(asks[0]);
+  tick(10);
+  ASSERT_EQ(asks_.size(), 1u);
+  EXPECT_EQ(asks_[0].shard, asks[0].shard);
 }
 
 }  // namespace
