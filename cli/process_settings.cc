@@ -88,7 +88,7 @@ SqlLimits SqlSettings::limits() const {
 
 void NewClusterSettings::add_to(Settings& settings) {
   settings.add("cluster.shards", coordinator.shards,
-               "equal pieces of the hash space, a power of two; fixed for the life of a cluster");
+               "equal pieces of the hash space, a power of two up to 16384; fixed for the life of a cluster");
   settings.add("cluster.placement", coordinator.placement,
                "strategy by which shards are given to view managers");
   settings.add("cluster.activation", activation,
@@ -104,7 +104,11 @@ void NewClusterSettings::add_to(Settings& settings) {
 }
 
 Status NewClusterSettings::check() const {
-  if (!std::has_single_bit(coordinator.shards)) return Error{"cluster.shards must be a power of two"};
+  // A batch of effects, and a record of progress, name runs of lanes, which must fit a record: every second
+  // shard, where two view managers have them in turn.
+  constexpr uint32_t kShardsMax = 16'384;
+  if (!std::has_single_bit(coordinator.shards) || coordinator.shards > kShardsMax)
+    return Error{"cluster.shards must be a power of two up to " + std::to_string(kShardsMax)};
   if (coordinator.regions == 0 || coordinator.regions > coordinator.shards)
     return Error{"there must be at least one region, and at most one per shard"};
   if (activation != "node" && activation != "coordinator")
