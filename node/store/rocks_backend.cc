@@ -122,6 +122,7 @@ RocksBackend::RocksBackend(std::unique_ptr<rocksdb::DB> database, std::shared_pt
                            std::function<void(const std::string&)> on_unreadable)
     : database_(std::move(database)), cache_(std::move(cache)), on_unreadable_(std::move(on_unreadable)) {
   write_options_.disableWAL = true;
+  write_options_.no_slowdown = true;
 }
 
 RocksBackend::~RocksBackend() = default;
@@ -144,6 +145,7 @@ Status RocksBackend::write(const std::vector<Write>& writes) {
     if (!added.ok()) return Error{added.ToString()};
   }
   rocksdb::Status written = database_->Write(write_options_, &batch);
+  stalled_ = written.IsIncomplete();
   // Met by a compaction, and no time heals it: without an end, no checkpoint would ever be saved again.
   if (written.IsCorruption()) unreadable(written);
   if (!written.ok()) {

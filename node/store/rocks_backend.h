@@ -22,6 +22,10 @@ class RocksBackend : public RowBackend {
                std::function<void(const std::string&)> on_unreadable);
   ~RocksBackend() override;
 
+  // Whether the last write was refused only because RocksDB has to flush or compact first: it never waits for
+  // that, since the loop would. It ends by itself, and soon.
+  bool stalled() const { return stalled_; }
+
   // Called whenever the disk does not take a write.
   void set_on_refused(std::function<void()> on_refused) { on_refused_ = std::move(on_refused); }
 
@@ -67,6 +71,7 @@ class RocksBackend : public RowBackend {
   // writes, so until the next one they are as good as new.
   std::vector<std::unique_ptr<TableIterator>> idle_;
   uint64_t writes_ = 0;
+  bool stalled_ = false;
 };
 
 }  // namespace tidemark

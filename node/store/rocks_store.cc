@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr uintmax_t kOpeningBytes = 256 << 10;
 constexpr Micros kRefusedDelay{1'000'000};
+constexpr Micros kStalledDelay{10'000};
 
 std::string meta_key(std::string_view name) {
   return encode_store_key(kMetaTable, 0, name);
@@ -184,13 +185,13 @@ class RocksStore::Impl {
 
   void save_slice(const std::string& from) {
     Result<std::optional<std::string>> next = cache_.write_back(from, options_.write_back_rows);
-    if (!next.ok()) return fail(next.error());
-    if (next->has_value()) {
+    if (next.ok() && next->has_value()) {
       return guarded_.post([this, at = **next] { save_slice(at); });
     }
-    Status written = write_checkpoints();
-    if (!written.ok()) return fail(written.error());
-    flush();
+    Status written = next.ok() ? write_checkpoints() : next.error();
+    if (written.ok()) return flush();
+    if (!backend_->stalled()) return fail(written.error());
+    guarded_.post_after(kStalledDelay, [this, from] { save_slice(from); });
   }
 
   Status write_checkpoints() {
@@ -256,7 +257,7 @@ class RocksStore::Impl {
   // has too many of, nobody else does.
   void try_again() {
     if (std::exchange(trying_again_, true)) return;
-    guarded_.post_after(kRefusedDelay, [this] {
+    guarded_.post_after(backend_->stalled() ? kStalledDelay : kRefusedDelay, [this] {
       trying_again_ = false;
       std::ignore = cache_.write_back("", options_.write_back_rows);
       if (backend_->owes_erasures()) std::ignore = backend_->write({});

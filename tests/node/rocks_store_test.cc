@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "net/asio_loop.h"
 #include "tests/node/row_store_twin.h"
+#include "tests/wal/disk_faults.h"
 
 namespace tidemark {
 namespace {
@@ -392,6 +393,38 @@ TEST(RocksStore, WhatWasSavedIsThereAfterARestartAndWhatWasForgottenIsNot) {
     EXPECT_EQ((*store)->rows().get(TableId{1}, 1, "low"), "a");
     EXPECT_EQ((*store)->rows().get(TableId{2}, 1, "low"), "c");
     EXPECT_FALSE((*store)->rows().get(TableId{2}, UINT64_MAX, "\xff\xff\xff").has_value());
+  });
+}
+
+// Flushes wait for the disk here until RocksDB takes no more: the loop must not wait with them.
+TEST(RocksStore, AStallOfRocksDBDoesNotHoldUpTheLoop) {
+  constexpr auto kDeadline = std::chrono::seconds(20);
+  constexpr uint64_t kRows = 5000;
+  TempDirectory directory;
+  AsioLoop loop("stall");
+  auto opened = RocksStore::open(options_for(directory.path), loop);
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  RocksStore& store = **opened;
+  disk_faults::hold_syncs(true);
+  std::promise<bool> written;
+  loop.post([&] {
+    for (uint64_t i = 0; i < kRows; ++i) store.rows().put(TableId{1}, hash_of(i), "k", std::string(200, 'r'));
+    written.set_value(store.rows().has_room());
+  });
+  auto had_room = written.get_future();
+  const bool waited = had_room.wait_for(kDeadline) == std::future_status::timeout;
+  std::promise<Status> saved;
+  if (!waited) {
+    loop.run([&] { store.save({checkpoint_at(1)}, [&](const Status& status) { saved.set_value(status); }); });
+  }
+  disk_faults::hold_syncs(false);
+  loop.run([] {});
+  ASSERT_FALSE(waited);
+  EXPECT_FALSE(had_room.get());
+  EXPECT_TRUE(saved.get_future().get().ok());
+  loop.run([&] {
+    EXPECT_TRUE(store.rows().has_room());
+    for (uint64_t i = 0; i < kRows; ++i) ASSERT_TRUE(store.rows().get(TableId{1}, hash_of(i), "k")) << i;
   });
 }
 
