@@ -1,11 +1,16 @@
 #include "node/store/rocks_store.h"
 
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <sstream>
 #include <thread>
 #include <tuple>
@@ -24,6 +29,7 @@ namespace fs = std::filesystem;
 constexpr uintmax_t kOpeningBytes = 256 << 10;
 constexpr Micros kRefusedDelay{1'000'000};
 constexpr Micros kStalledDelay{10'000};
+constexpr std::chrono::seconds kFlushPatience{10};
 
 std::string meta_key(std::string_view name) {
   return encode_store_key(kMetaTable, 0, name);
@@ -115,16 +121,45 @@ Error not_opened(const RocksStoreOptions& options, const rocksdb::Status& status
       " and start again. Leave the directory where it is: nothing says that it is damaged."};
 }
 
+// Up to which write RocksDB has flushed. What Flush() says is not enough: after a disk was full it may say
+// that all is well before it has begun.
+class FlushWatch : public rocksdb::EventListener {
+ public:
+  void OnFlushCompleted(rocksdb::DB*, const rocksdb::FlushJobInfo& flushed) override {
+    set_durable(flushed.largest_seqno);
+  }
+  void set_durable(rocksdb::SequenceNumber number) {
+    {
+      const std::lock_guard lock(mutex_);
+      durable_ = std::max(durable_, number);
+    }
+    changed_.notify_all();
+  }
+  rocksdb::Status wait_for(rocksdb::SequenceNumber number) {
+    std::unique_lock lock(mutex_);
+    const bool flushed = changed_.wait_for(lock, kFlushPatience, [&] { return durable_ >= number; });
+    return flushed ? rocksdb::Status::OK() : rocksdb::Status::TimedOut("RocksDB did not flush");
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  rocksdb::SequenceNumber durable_ = 0;
+};
+
 rocksdb::Status open_database(const RocksStoreOptions& options, const std::shared_ptr<rocksdb::Cache>& cache,
+                              const std::shared_ptr<FlushWatch>& watch,
                               std::unique_ptr<rocksdb::DB>& database) {
   // It writes to open, and some builds of it end by an assertion where there is no room for that.
   std::error_code error;
   const fs::space_info space = fs::space(options.directory, error);
   if (!error && space.available < kOpeningBytes) return rocksdb::Status::NoSpace("No space left on device");
+  rocksdb::Options how = database_options(options, cache);
+  how.listeners.push_back(watch);
   rocksdb::DB* raw = nullptr;
-  rocksdb::Status opened = rocksdb::DB::Open(database_options(options, cache),
-                                             (fs::path(options.directory) / "rows").string(), &raw);
+  rocksdb::Status opened = rocksdb::DB::Open(how, (fs::path(options.directory) / "rows").string(), &raw);
   database.reset(raw);
+  if (opened.ok()) watch->set_durable(database->GetLatestSequenceNumber());
   return opened;
 }
 
@@ -132,10 +167,12 @@ rocksdb::Status open_database(const RocksStoreOptions& options, const std::share
 
 class RocksStore::Impl {
  public:
-  Impl(RocksStoreOptions options, Scheduler& scheduler, std::unique_ptr<RocksBackend> backend)
+  Impl(RocksStoreOptions options, Scheduler& scheduler, std::unique_ptr<RocksBackend> backend,
+       std::shared_ptr<FlushWatch> watch)
       : options_(std::move(options)),
         scheduler_(scheduler),
         guarded_(scheduler),
+        watch_(std::move(watch)),
         backend_(std::move(backend)),
         cache_(options_.shards, *backend_, {.bytes_max = options_.row_cache_bytes, .write_back_rows = 64}) {
     backend_->set_on_refused([this] { try_again(); });
@@ -210,7 +247,11 @@ class RocksStore::Impl {
       if (!flushed.ok()) return fail(Error{"checkpoints can not be synced: " + flushed.ToString()});
       finish({});
     };
-    run_aside([](rocksdb::DB& database) { return database.Flush(rocksdb::FlushOptions()); }, done);
+    auto flush_all = [watch = watch_, last = database().GetLatestSequenceNumber()](rocksdb::DB& database) {
+      rocksdb::Status flushed = database.Flush(rocksdb::FlushOptions());
+      return flushed.ok() ? watch->wait_for(last) : flushed;
+    };
+    run_aside(flush_all, done);
   }
 
   // After an error such as a full disk RocksDB refuses writes until told to go on; it may take a while.
@@ -269,6 +310,7 @@ class RocksStore::Impl {
   RocksStoreOptions options_;
   Scheduler& scheduler_;
   GuardedScheduler guarded_;
+  std::shared_ptr<FlushWatch> watch_;
   std::unique_ptr<RocksBackend> backend_;
   RowCache cache_;
   std::vector<Checkpoint> loaded_;
@@ -287,11 +329,12 @@ Result<std::unique_ptr<RocksStore>> RocksStore::open(RocksStoreOptions options, 
   TM_TRY(check_identity(options));
   constexpr int kCacheShardBits = 1;  // One loop reads; only compaction competes with it.
   std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(options.block_cache_bytes, kCacheShardBits);
+  auto watch = std::make_shared<FlushWatch>();
   std::unique_ptr<rocksdb::DB> database;
-  rocksdb::Status opened = open_database(options, cache, database);
+  rocksdb::Status opened = open_database(options, cache, watch, database);
   if (!opened.ok()) return not_opened(options, opened);
   auto backend = std::make_unique<RocksBackend>(std::move(database), cache, options.on_unreadable);
-  auto impl = std::make_unique<Impl>(std::move(options), scheduler, std::move(backend));
+  auto impl = std::make_unique<Impl>(std::move(options), scheduler, std::move(backend), std::move(watch));
   TM_TRY(impl->load());
   return std::unique_ptr<RocksStore>(new RocksStore(std::move(impl)));
 }
