@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdio>
 
+#include "base/process/open_files.h"
 #include "cli/command.h"
 #include "coordinator/ring_planner.h"
 #include "server/listen_address.h"
@@ -24,6 +25,8 @@ Result<std::unique_ptr<Process>> Process::start(const ProcessSettings& settings,
   auto log = open_log_sink(settings.log);
   if (!log.ok()) return log.error();
   process->log_ = std::move(*log);
+  process->logger("process").info("starts", kv("command", command),
+                                  kv("open_files_max", raise_open_files_max()));
   if (!settings.metrics_listen.empty()) {
     TM_TRY(check_listen_address("metrics.listen", settings.metrics_listen, settings.remote_allowed));
     auto port = process->metrics_.expose(settings.metrics_listen);

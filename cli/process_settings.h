@@ -25,7 +25,7 @@ struct ProcessSettings {
   void add_to(Settings& settings);
 };
 
-// What every long-running process has: a log, and metrics if asked for.
+// What every long-running process has: a log, all the open files that it may have, and metrics if asked for.
 class Process {
  public:
   // Error: the log can't be written, or the address of the metrics can't be listened on.

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "net/acceptor.h"
 #include "net/frame.h"
+#include "net/name_resolver.h"
 #include "net/notice_limiter.h"
 #include "net/vanished_peer.h"
 #include "proto/messages.pb.h"
@@ -36,7 +37,7 @@ class TcpTransport::Impl : public std::enable_shared_from_this<Impl> {
       : loop(on),
         options(std::move(with)),
         acceptor_(loop.context()),
-        resolver_(loop.context()),
+        names_(loop),
         notices_(loop, options.notice_interval, options.notice) {}
 
   Status listen();
@@ -70,7 +71,7 @@ class TcpTransport::Impl : public std::enable_shared_from_this<Impl> {
   std::shared_ptr<Connection> connect(const Address& to);
 
   tcp::acceptor acceptor_;
-  tcp::resolver resolver_;
+  NameResolver names_;
   std::map<Address, std::shared_ptr<Connection>> connections_;
   uint64_t incoming_count_ = 0;
   NoticeLimiter notices_;
@@ -88,7 +89,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
         unsent_bytes_max_(owner->options.unsent_bytes_max),
         cluster_(owner->options.cluster) {}
 
-  tcp::socket& socket() { return socket_; }
   size_t unsent_bytes() const { return writing_.size() + waiting_.size(); }
 
   // Closes unless cancelled by the next stage.
@@ -97,6 +97,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
     deadline_.async_wait([self = shared_from_this()](const asio::error_code& error) {
       if (!error) self->refuse("it did not say hello in time");
     });
+  }
+
+  void connect(const NameResolver::Endpoints& found) {
+    if (closed_) return;
+    if (found.empty()) return close();
+    asio::async_connect(socket_, found,
+                        [self = shared_from_this()](const asio::error_code& error, const tcp::endpoint&) {
+                          if (error) return self->close();
+                          self->start();
+                        });
   }
 
   // The socket is connected: says hello, and reads.
@@ -261,7 +271,7 @@ void TcpTransport::Impl::stop() {
   stopped = true;
   asio::error_code ignored;
   acceptor_.close(ignored);
-  resolver_.cancel();
+  names_.stop();
   auto connections = std::move(connections_);
   connections_.clear();
   for (auto& [peer, connection] : connections) connection->close();
@@ -271,17 +281,7 @@ std::shared_ptr<Connection> TcpTransport::Impl::connect(const Address& to) {
   auto connection = std::make_shared<Connection>(shared_from_this(), to, tcp::socket(loop.context()));
   connections_[to] = connection;
   connection->set_deadline(options.connect_timeout);
-  HostPort where = split_address(to);
-  resolver_.async_resolve(
-      where.host, where.port,
-      [connection](const asio::error_code& error, const tcp::resolver::results_type& found) {
-        if (error) return connection->close();
-        asio::async_connect(connection->socket(), found,
-                            [connection](const asio::error_code& failed, const tcp::endpoint&) {
-                              if (failed) return connection->close();
-                              connection->start();
-                            });
-      });
+  names_.resolve(split_address(to), [connection](const auto& found) { connection->connect(found); });
   return connection;
 }
 

@@ -34,6 +34,14 @@ Result<std::vector<Offset>> list_segments(const std::filesystem::path& directory
   return found;
 }
 
+// What no entry tells to be durable may be in the page cache only: after a failed sync the kernel takes such
+// pages for clean, and a sync that follows succeeds without writing them. Segments before the last one were
+// synced before it began. The caller syncs.
+Status write_again(const File& file, std::string& segment, const SegmentScan& scan) {
+  const uint64_t durable = std::clamp<uint64_t>(scan.synced, kSegmentHeaderBytes, scan.sound_bytes);
+  return file.write_at(durable, {{segment.data() + durable, scan.sound_bytes - durable}});
+}
+
 }  // namespace
 
 Status FileStream::create(const std::filesystem::path& directory, StreamId stream) {
@@ -111,6 +119,7 @@ Status FileStream::load_segment(Offset first, bool is_last) {
     }
     if (writes) TM_TRY(file->truncate(scan.sound_bytes));
   }
+  if (is_last && writes) TM_TRY(write_again(*file, *bytes, scan));
   durable_end_ = scan.end;
   segments_.push_back(
       std::make_shared<Segment>(Segment{first, std::move(*file), scan.sound_bytes, std::move(scan.index)}));

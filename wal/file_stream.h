@@ -36,7 +36,7 @@ struct FileAppend {
 
 class FileStream {
  public:
-  // Reads every segment, cuts a torn tail, refuses damage with file and byte, and syncs what it read.
+  // Reads every segment, cuts a torn tail, refuses damage with file and byte, and makes durable what it read.
   static Result<std::shared_ptr<FileStream>, LogFailure> recover(const std::filesystem::path& directory,
                                                                  StreamId stream,
                                                                  const FileStreamOptions& options);

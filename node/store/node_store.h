@@ -33,7 +33,8 @@ class NodeStore {
   // REQUIRES: each checkpoint was taken no later than the rows on disk, that is: now.
   virtual void save(std::vector<Checkpoint> checkpoints, Done done) = 0;
 
-  // Forgets a region's checkpoint, also one that is being saved. Takes effect before anything written later.
+  // Forgets a region's checkpoint, also one that is being saved. Takes effect before anything written later:
+  // a disk that refuses it now takes nothing else before.
   virtual void forget(RegionId region) = 0;
 
   // Erases the rows of the shards, of every table. REQUIRES: no checkpoint covers them.

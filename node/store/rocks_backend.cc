@@ -3,6 +3,9 @@
 #include <rocksdb/iterator.h>
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
+#include <tuple>
+
 namespace tidemark {
 namespace {
 
@@ -64,11 +67,8 @@ void RocksBackend::drop_idle() {
   idle_.clear();
 }
 
-// What a node notes beside its rows is not written through here.
 void RocksBackend::keep_iterator(std::unique_ptr<TableIterator> iterator) {
-  if (iterator->writes == writes_ && iterator->table != kMetaTable && idle_.size() < kIdleIteratorsMax) {
-    idle_.push_back(std::move(iterator));
-  }
+  if (iterator->writes == writes_ && idle_.size() < kIdleIteratorsMax) idle_.push_back(std::move(iterator));
 }
 
 class RocksBackend::RocksCursor : public RowBackend::Cursor {
@@ -80,7 +80,7 @@ class RocksBackend::RocksCursor : public RowBackend::Cursor {
     } else {
       iterator().SeekForPrev(slice(key));
     }
-    check();
+    settle();
   }
   ~RocksCursor() override { backend_.keep_iterator(std::move(of_table_)); }
 
@@ -91,15 +91,26 @@ class RocksBackend::RocksCursor : public RowBackend::Cursor {
     } else {
       iterator().Prev();
     }
-    check();
+    settle();
   }
   std::string_view key() const override { return view(iterator().key()); }
   std::string_view row() const override { return view(iterator().value()); }
 
  private:
   rocksdb::Iterator& iterator() const { return *of_table_->iterator; }
-  void check() {
-    if (!iterator().Valid() && !iterator().status().ok()) backend_.unreadable(iterator().status());
+  // Past what is there only because the disk has not erased it yet.
+  void settle() {
+    while (iterator().Valid()) {
+      const KeyRange* gone = backend_.unerased(key());
+      if (gone == nullptr) return;
+      if (direction_ == Direction::Forward) {
+        iterator().Seek(gone->end);
+      } else {
+        iterator().Seek(gone->begin);
+        iterator().Prev();
+      }
+    }
+    if (!iterator().status().ok()) backend_.unreadable(iterator().status());
   }
 
   RocksBackend& backend_;
@@ -111,6 +122,7 @@ RocksBackend::RocksBackend(std::unique_ptr<rocksdb::DB> database, std::shared_pt
                            std::function<void(const std::string&)> on_unreadable)
     : database_(std::move(database)), cache_(std::move(cache)), on_unreadable_(std::move(on_unreadable)) {
   write_options_.disableWAL = true;
+  write_options_.no_slowdown = true;
 }
 
 RocksBackend::~RocksBackend() = default;
@@ -123,30 +135,52 @@ Status RocksBackend::write(const std::vector<Write>& writes) {
   ++writes_;
   drop_idle();
   rocksdb::WriteBatch batch;
+  for (const KeyRange& range : unerased_) {
+    rocksdb::Status added = batch.DeleteRange(range.begin, range.end);
+    if (!added.ok()) return Error{added.ToString()};
+  }
   for (const Write& write : writes) {
     rocksdb::Status added =
         write.row ? batch.Put(slice(write.key), slice(*write.row)) : batch.Delete(slice(write.key));
     if (!added.ok()) return Error{added.ToString()};
   }
   rocksdb::Status written = database_->Write(write_options_, &batch);
+  stalled_ = written.IsIncomplete();
   // Met by a compaction, and no time heals it: without an end, no checkpoint would ever be saved again.
   if (written.IsCorruption()) unreadable(written);
-  if (!written.ok()) return Error{"rows can not be written: " + written.ToString()};
+  if (!written.ok()) {
+    on_refused_();
+    return Error{"rows can not be written: " + written.ToString()};
+  }
+  unerased_.clear();
   return {};
 }
 
 void RocksBackend::erase_range(TableId table, HashSpan hashes) {
-  ++writes_;
-  drop_idle();
-  std::string begin = encode_store_key(table, hashes.first, {});
-  std::string end =
-      hashes.last == UINT64_MAX ? table_end(table) : encode_store_key(table, hashes.last + 1, {});
-  rocksdb::Status erased =
-      database_->DeleteRange(write_options_, database_->DefaultColumnFamily(), begin, end);
-  if (!erased.ok()) unreadable(erased);
+  erase_keys({encode_store_key(table, hashes.first, {}),
+              hashes.last == UINT64_MAX ? table_end(table) : encode_store_key(table, hashes.last + 1, {})});
+}
+
+void RocksBackend::erase_key(const std::string& key) {
+  erase_keys({key, key + '\0'});
+}
+
+void RocksBackend::erase_keys(KeyRange range) {
+  const bool known = std::any_of(unerased_.begin(), unerased_.end(), [&](const KeyRange& it) {
+    return it.begin <= range.begin && range.end <= it.end;
+  });
+  if (!known) unerased_.push_back(std::move(range));
+  std::ignore = write({});  // A refusal is not the end: they stay in unerased_.
+}
+
+const RocksBackend::KeyRange* RocksBackend::unerased(std::string_view key) const {
+  const auto found = std::find_if(unerased_.begin(), unerased_.end(),
+                                  [&](const KeyRange& range) { return range.contains(key); });
+  return found == unerased_.end() ? nullptr : &*found;
 }
 
 bool RocksBackend::get(std::string_view key, std::string& row) {
+  if (unerased(key) != nullptr) return false;
   rocksdb::PinnableSlice found;
   rocksdb::Status status =
       database_->Get(rocksdb::ReadOptions(), database_->DefaultColumnFamily(), slice(key), &found);

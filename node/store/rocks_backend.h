@@ -22,8 +22,17 @@ class RocksBackend : public RowBackend {
                std::function<void(const std::string&)> on_unreadable);
   ~RocksBackend() override;
 
+  // Whether the last write was refused only because RocksDB has to flush or compact first: it never waits for
+  // that, since the loop would. It ends by itself, and soon.
+  bool stalled() const { return stalled_; }
+
+  // Called whenever the disk does not take a write.
+  void set_on_refused(std::function<void()> on_refused) { on_refused_ = std::move(on_refused); }
+
   Status write(const std::vector<Write>& writes) override;
   void erase_range(TableId table, HashSpan hashes) override;
+  void erase_key(const std::string& key);
+  bool owes_erasures() const { return !unerased_.empty(); }  // Until a write is taken, also an empty one.
   bool get(std::string_view key, std::string& row) override;
   std::unique_ptr<Cursor> seek(TableId table, std::string_view key, Direction direction) override;
 
@@ -39,6 +48,13 @@ class RocksBackend : public RowBackend {
  private:
   class RocksCursor;
   struct TableIterator;
+  struct KeyRange {
+    std::string begin;
+    std::string end;  // Not in it.
+    bool contains(std::string_view key) const { return begin <= key && key < end; }
+  };
+  void erase_keys(KeyRange range);
+  const KeyRange* unerased(std::string_view key) const;  // nullptr: what the disk has of the key counts.
   std::unique_ptr<TableIterator> take_iterator(TableId table);
   void keep_iterator(std::unique_ptr<TableIterator> iterator);
   void unreadable(const rocksdb::Status& status);
@@ -46,11 +62,16 @@ class RocksBackend : public RowBackend {
   std::unique_ptr<rocksdb::DB> database_;
   std::shared_ptr<rocksdb::Cache> cache_;
   std::function<void(const std::string&)> on_unreadable_;
+  std::function<void()> on_refused_ = [] {};
   rocksdb::WriteOptions write_options_;
+  // Erased, and the disk has refused to. It takes nothing before it has taken these, so all that it has in
+  // them is from before.
+  std::vector<KeyRange> unerased_;
   // To make an iterator costs several times what it costs to seek by it. Nothing on disk changes between two
   // writes, so until the next one they are as good as new.
   std::vector<std::unique_ptr<TableIterator>> idle_;
   uint64_t writes_ = 0;
+  bool stalled_ = false;
 };
 
 }  // namespace tidemark

@@ -1,13 +1,19 @@
 #include "node/store/rocks_store.h"
 
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/table.h>
-#include <rocksdb/write_batch.h>
 
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <sstream>
 #include <thread>
+#include <tuple>
 
 #include "base/assert.h"
 #include "base/guarded_scheduler.h"
@@ -19,6 +25,11 @@ namespace tidemark {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr uintmax_t kOpeningBytes = 256 << 10;
+constexpr Micros kRefusedDelay{1'000'000};
+constexpr Micros kStalledDelay{10'000};
+constexpr std::chrono::seconds kFlushPatience{10};
 
 std::string meta_key(std::string_view name) {
   return encode_store_key(kMetaTable, 0, name);
@@ -97,17 +108,74 @@ Error damaged(const RocksStoreOptions& options, const std::string& why) {
                "replica."};
 }
 
+// Only damage is a reason to part with a directory: the log before its checkpoints may be gone.
+Error not_opened(const RocksStoreOptions& options, const rocksdb::Status& status) {
+  const std::string why = status.ToString();
+  if (status.IsCorruption() || status.IsPathNotFound()) return damaged(options, why);
+  const bool locked = why.find("While lock file") != std::string::npos ||
+                      why.find("lock hold by current process") != std::string::npos;
+  if (locked) return Error{options.directory + " is in use by another process: " + why};
+  return Error{
+      "the checkpoint in " + options.directory + " can not be opened: " + why + "\n" +
+      (status.IsNoSpace() ? "The disk is full: make room" : "See to the disk and to the rights on it") +
+      " and start again. Leave the directory where it is: nothing says that it is damaged."};
+}
+
+// Up to which write RocksDB has flushed. What Flush() says is not enough: after a disk was full it may say
+// that all is well before it has begun.
+class FlushWatch : public rocksdb::EventListener {
+ public:
+  void OnFlushCompleted(rocksdb::DB*, const rocksdb::FlushJobInfo& flushed) override {
+    set_durable(flushed.largest_seqno);
+  }
+  void set_durable(rocksdb::SequenceNumber number) {
+    {
+      const std::lock_guard lock(mutex_);
+      durable_ = std::max(durable_, number);
+    }
+    changed_.notify_all();
+  }
+  rocksdb::Status wait_for(rocksdb::SequenceNumber number) {
+    std::unique_lock lock(mutex_);
+    const bool flushed = changed_.wait_for(lock, kFlushPatience, [&] { return durable_ >= number; });
+    return flushed ? rocksdb::Status::OK() : rocksdb::Status::TimedOut("RocksDB did not flush");
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  rocksdb::SequenceNumber durable_ = 0;
+};
+
+rocksdb::Status open_database(const RocksStoreOptions& options, const std::shared_ptr<rocksdb::Cache>& cache,
+                              const std::shared_ptr<FlushWatch>& watch,
+                              std::unique_ptr<rocksdb::DB>& database) {
+  // It writes to open, and some builds of it end by an assertion where there is no room for that.
+  std::error_code error;
+  const fs::space_info space = fs::space(options.directory, error);
+  if (!error && space.available < kOpeningBytes) return rocksdb::Status::NoSpace("No space left on device");
+  rocksdb::Options how = database_options(options, cache);
+  how.listeners.push_back(watch);
+  rocksdb::DB* raw = nullptr;
+  rocksdb::Status opened = rocksdb::DB::Open(how, (fs::path(options.directory) / "rows").string(), &raw);
+  database.reset(raw);
+  if (opened.ok()) watch->set_durable(database->GetLatestSequenceNumber());
+  return opened;
+}
+
 }  // namespace
 
 class RocksStore::Impl {
  public:
-  Impl(RocksStoreOptions options, Scheduler& scheduler, std::unique_ptr<RocksBackend> backend)
+  Impl(RocksStoreOptions options, Scheduler& scheduler, std::unique_ptr<RocksBackend> backend,
+       std::shared_ptr<FlushWatch> watch)
       : options_(std::move(options)),
         scheduler_(scheduler),
         guarded_(scheduler),
+        watch_(std::move(watch)),
         backend_(std::move(backend)),
         cache_(options_.shards, *backend_, {.bytes_max = options_.row_cache_bytes, .write_back_rows = 64}) {
-    write_options_.disableWAL = true;
+    backend_->set_on_refused([this] { try_again(); });
   }
 
   ~Impl() {
@@ -134,9 +202,11 @@ class RocksStore::Impl {
   void set_first_map(MapVersion version) {
     std::string bytes;
     put_varint(bytes, version.value);
-    rocksdb::Status written = database().Put(write_options_, meta_key("first_map"), bytes);
-    if (written.ok()) written = database().Flush(rocksdb::FlushOptions());
-    if (!written.ok()) return options_.on_unreadable("the disk can not be written: " + written.ToString());
+    const std::string key = meta_key("first_map");
+    Status written = backend_->write({{key, bytes}});
+    if (!written.ok()) return options_.on_unreadable(written.error().message);
+    rocksdb::Status flushed = database().Flush(rocksdb::FlushOptions());
+    if (!flushed.ok()) return options_.on_unreadable("the disk can not be written: " + flushed.ToString());
     first_map_ = version;
   }
 
@@ -152,21 +222,23 @@ class RocksStore::Impl {
 
   void save_slice(const std::string& from) {
     Result<std::optional<std::string>> next = cache_.write_back(from, options_.write_back_rows);
-    if (!next.ok()) return fail(next.error());
-    if (next->has_value()) {
+    if (next.ok() && next->has_value()) {
       return guarded_.post([this, at = **next] { save_slice(at); });
     }
-    rocksdb::Status written = write_checkpoints();
-    if (!written.ok()) return fail(Error{"checkpoints can not be written: " + written.ToString()});
-    flush();
+    Status written = next.ok() ? write_checkpoints() : next.error();
+    if (written.ok()) return flush();
+    if (!backend_->stalled()) return fail(written.error());
+    guarded_.post_after(kStalledDelay, [this, from] { save_slice(from); });
   }
 
-  rocksdb::Status write_checkpoints() {
-    rocksdb::WriteBatch batch;
+  Status write_checkpoints() {
+    std::map<std::string, std::string> encoded;
     for (const Checkpoint& checkpoint : saving_) {
-      batch.Put(checkpoint_key(checkpoint.region), encode_checkpoint(checkpoint));
+      encoded.emplace(checkpoint_key(checkpoint.region), encode_checkpoint(checkpoint));
     }
-    return database().Write(write_options_, &batch);
+    std::vector<RowBackend::Write> writes;
+    for (const auto& [key, row] : encoded) writes.push_back({key, row});
+    return backend_->write(writes);
   }
 
   void flush() {
@@ -175,7 +247,11 @@ class RocksStore::Impl {
       if (!flushed.ok()) return fail(Error{"checkpoints can not be synced: " + flushed.ToString()});
       finish({});
     };
-    run_aside([](rocksdb::DB& database) { return database.Flush(rocksdb::FlushOptions()); }, done);
+    auto flush_all = [watch = watch_, last = database().GetLatestSequenceNumber()](rocksdb::DB& database) {
+      rocksdb::Status flushed = database.Flush(rocksdb::FlushOptions());
+      return flushed.ok() ? watch->wait_for(last) : flushed;
+    };
+    run_aside(flush_all, done);
   }
 
   // After an error such as a full disk RocksDB refuses writes until told to go on; it may take a while.
@@ -205,8 +281,7 @@ class RocksStore::Impl {
 
   void forget(RegionId region) {
     std::erase_if(saving_, [&](const Checkpoint& it) { return it.region == region; });
-    rocksdb::Status erased = database().Delete(write_options_, checkpoint_key(region));
-    if (!erased.ok()) options_.on_unreadable("a checkpoint can not be forgotten: " + erased.ToString());
+    backend_->erase_key(checkpoint_key(region));
   }
 
   void erase_shards(ShardRange shards) {
@@ -219,19 +294,31 @@ class RocksStore::Impl {
     cache_.erase_tables(tables, shards);
   }
 
+  // The disk has refused a write. Whoever saves tries again; for what was erased, and for rows that the cache
+  // has too many of, nobody else does.
+  void try_again() {
+    if (std::exchange(trying_again_, true)) return;
+    guarded_.post_after(backend_->stalled() ? kStalledDelay : kRefusedDelay, [this] {
+      trying_again_ = false;
+      std::ignore = cache_.write_back("", options_.write_back_rows);
+      if (backend_->owes_erasures()) std::ignore = backend_->write({});
+    });
+  }
+
   rocksdb::DB& database() { return backend_->database(); }
 
   RocksStoreOptions options_;
   Scheduler& scheduler_;
   GuardedScheduler guarded_;
+  std::shared_ptr<FlushWatch> watch_;
   std::unique_ptr<RocksBackend> backend_;
   RowCache cache_;
-  rocksdb::WriteOptions write_options_;
   std::vector<Checkpoint> loaded_;
   std::optional<MapVersion> first_map_;
   std::vector<Checkpoint> saving_;
   Done done_;
   std::thread aside_;
+  bool trying_again_ = false;
 };
 
 RocksStore::RocksStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -242,16 +329,12 @@ Result<std::unique_ptr<RocksStore>> RocksStore::open(RocksStoreOptions options, 
   TM_TRY(check_identity(options));
   constexpr int kCacheShardBits = 1;  // One loop reads; only compaction competes with it.
   std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(options.block_cache_bytes, kCacheShardBits);
-  rocksdb::DB* raw = nullptr;
-  rocksdb::Status opened = rocksdb::DB::Open(database_options(options, cache),
-                                             (fs::path(options.directory) / "rows").string(), &raw);
-  std::unique_ptr<rocksdb::DB> database(raw);
-  if (opened.IsIOError() && opened.ToString().find("lock") != std::string::npos) {
-    return Error{options.directory + " is in use by another process: " + opened.ToString()};
-  }
-  if (!opened.ok()) return damaged(options, opened.ToString());
+  auto watch = std::make_shared<FlushWatch>();
+  std::unique_ptr<rocksdb::DB> database;
+  rocksdb::Status opened = open_database(options, cache, watch, database);
+  if (!opened.ok()) return not_opened(options, opened);
   auto backend = std::make_unique<RocksBackend>(std::move(database), cache, options.on_unreadable);
-  auto impl = std::make_unique<Impl>(std::move(options), scheduler, std::move(backend));
+  auto impl = std::make_unique<Impl>(std::move(options), scheduler, std::move(backend), std::move(watch));
   TM_TRY(impl->load());
   return std::unique_ptr<RocksStore>(new RocksStore(std::move(impl)));
 }

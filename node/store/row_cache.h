@@ -16,9 +16,8 @@
 
 namespace tidemark {
 
-// The disk under the cache. Keys are those of encode_store_key(). Reading blocks. A disk that can not be
-// read, or not erase, ends the process: the log has everything, and a row that was not read has no good
-// answer.
+// The disk under the cache. Keys are those of encode_store_key(). Reading blocks. A disk that can not be read
+// ends the process: the log has everything, and a row that was not read has no good answer.
 class RowBackend {
  public:
   virtual ~RowBackend() = default;
@@ -29,6 +28,7 @@ class RowBackend {
   };
   // In key order. Error: the disk took none of it, and may later.
   virtual Status write(const std::vector<Write>& writes) = 0;
+  // Nobody reads the rows from now on. What the disk does not erase now goes before the next write it takes.
   virtual void erase_range(TableId table, HashSpan hashes) = 0;
 
   virtual bool get(std::string_view key, std::string& row) = 0;

@@ -1,4 +1,6 @@
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -48,9 +50,9 @@ class Inbox {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, kDeadline, [&] { return numbers_.size() >= count; });
   }
-  bool wait_for_disconnect() {
+  bool wait_for_disconnects(size_t count = 1) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kDeadline, [&] { return !gone_.empty(); });
+    return changed_.wait_for(lock, kDeadline, [&] { return gone_.size() >= count; });
   }
   std::vector<uint64_t> numbers() {
     std::lock_guard lock(mutex_);
@@ -67,6 +69,47 @@ class Inbox {
   std::vector<uint64_t> numbers_;
   std::vector<Address> gone_;
   Address last_from_;
+};
+
+// The name server of this test, which knows two names and does not answer for one of them while it is silent.
+class NameServer {
+ public:
+  static NameServer& instance() {
+    static NameServer server;
+    return server;
+  }
+  void set_silent(bool silent) {
+    std::lock_guard lock(mutex_);
+    silent_ = silent;
+    asked_ = 0;
+    changed_.notify_all();
+  }
+  int asked_in_vain() {
+    std::lock_guard lock(mutex_);
+    return asked_;
+  }
+  // What to ask the system for instead; empty: there is no such name.
+  const char* answer(const char* host) {
+    if (host == nullptr) return host;
+    if (std::string_view(host) == "answered.test") return "127.0.0.1";
+    if (std::string_view(host) != "unanswered.test") return host;
+    std::unique_lock lock(mutex_);
+    ++asked_;
+    changed_.wait(lock, [this] { return !silent_; });
+    return "";
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool silent_ = false;
+  int asked_ = 0;
+};
+
+class SilentNameServer {
+ public:
+  SilentNameServer() { NameServer::instance().set_silent(true); }
+  ~SilentNameServer() { NameServer::instance().set_silent(false); }
 };
 
 // A TCP transport on a loop of its own, ended in the right order.
@@ -112,6 +155,26 @@ TEST(TcpTransport, MessagesArriveInOrderAndAreAnswered) {
   EXPECT_EQ(a.inbox.last_from(), b.address());
 }
 
+TEST(TcpTransport, ANameThatNoServerAnswersForHoldsUpNoOther) {
+  Peer b(listening("b"));
+  TcpOptions impatient = listening("a");
+  impatient.connect_timeout = Micros{1000};
+  Peer a(impatient), c(listening("c"));
+  const std::string port = b.address().value.substr(b.address().value.rfind(':'));
+  SilentNameServer silent;
+  c.send(Address{"unanswered.test:1"}, numbered(1));
+  c.send(Address{"answered.test" + port}, numbered(2));
+  EXPECT_TRUE(b.inbox.wait_for_count(1));
+  c.send(b.address(), numbered(3));
+  EXPECT_TRUE(b.inbox.wait_for_count(2));
+  // Asked for again and again, it is looked up once.
+  for (size_t i = 1; i <= 20; ++i) {
+    a.send(Address{"unanswered.test:1"}, numbered(4));
+    ASSERT_TRUE(a.inbox.wait_for_disconnects(i));
+  }
+  EXPECT_LE(NameServer::instance().asked_in_vain(), 2);
+}
+
 int option_of(int socket, int level, int name) {
   int value = 0;
   socklen_t size = sizeof value;
@@ -145,7 +208,7 @@ TEST(TcpTransport, TellsOfALostPeerAndReconnectsOnDemand) {
   a.send(where, numbered(1));
   ASSERT_TRUE(b->inbox.wait_for_count(1));
   b.reset();
-  ASSERT_TRUE(a.inbox.wait_for_disconnect());
+  ASSERT_TRUE(a.inbox.wait_for_disconnects());
 
   TcpOptions again = listening("b");
   again.listen = where;
@@ -159,13 +222,13 @@ TEST(TcpTransport, TellsOfAPeerThatCanNotBeReached) {
   Address nobody;
   { nobody = Peer(listening("b")).address(); }
   a.send(nobody, numbered(1));
-  EXPECT_TRUE(a.inbox.wait_for_disconnect());
+  EXPECT_TRUE(a.inbox.wait_for_disconnects());
 }
 
 TEST(TcpTransport, RefusesAnotherCluster) {
   Peer a(listening("a", 1)), b(listening("b", 2));
   a.send(b.address(), numbered(1));
-  EXPECT_TRUE(a.inbox.wait_for_disconnect());
+  EXPECT_TRUE(a.inbox.wait_for_disconnects());
   EXPECT_TRUE(b.inbox.numbers().empty());
 }
 
@@ -335,7 +398,7 @@ TEST(LocalNetwork, DeliversInOrderAndTellsOfTheGone) {
   for (uint64_t i = 0; i < 100; ++i) ASSERT_EQ(inbox_b.numbers()[i], i);
   EXPECT_EQ(inbox_b.last_from(), Address{"a"});
   loop_b.run([&] { b.reset(); });
-  EXPECT_TRUE(inbox_a.wait_for_disconnect());
+  EXPECT_TRUE(inbox_a.wait_for_disconnects());
   loop_a.run([&] { a.reset(); });
 }
 
@@ -360,3 +423,12 @@ TEST(LocalNetwork, WhoeverSendsToItselfCanGo) {
 
 }  // namespace
 }  // namespace tidemark
+
+// In the place of the C library's, for all that is linked into this program.
+extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** found) {
+  static auto* real = reinterpret_cast<decltype(&getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+  const bool asks_server = hints == nullptr || (hints->ai_flags & AI_NUMERICHOST) == 0;
+  if (!asks_server) return real(host, service, hints, found);
+  const char* answer = tidemark::NameServer::instance().answer(host);
+  return answer != nullptr && *answer == '\0' ? EAI_NONAME : real(answer, service, hints, found);
+}

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include "base/bytes.h"
 #include "net/asio_loop.h"
 #include "tests/node/row_store_twin.h"
+#include "tests/wal/disk_faults.h"
 
 namespace tidemark {
 namespace {
@@ -106,35 +108,56 @@ uint64_t hash_of(uint64_t key) {
   }
 }
 
-// A disk without room: an error, nothing lost, and once there is room it goes on. 77: no right to mount.
-[[noreturn]] void run_full(const std::string& directory) {
+// 77: no right to mount.
+void mount_small_disk(const std::string& directory) {
   if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) _exit(77);
   mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
   if (mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=2m") != 0) _exit(77);
+}
+
+void make_room(const std::string& directory) {
+  if (mount("tmpfs", directory.c_str(), "tmpfs", MS_REMOUNT, "size=64m") != 0) _exit(8);
+}
+
+RocksStoreOptions options_for_small_disk(const std::string& directory) {
   RocksStoreOptions options = options_for(directory);
   options.row_cache_bytes = 16 << 20;  // All fits in memory: the save is what fails.
+  return options;
+}
+
+// Saves a row, then more than the disk takes. Gives the error.
+std::string overfill(AsioLoop& loop, RocksStore& store) {
+  loop.run([&] { store.rows().put(TableId{1}, 1, "before", "row"); });
+  if (!save(loop, store, {checkpoint_at(1)}).ok()) _exit(5);
+  Random random(3);
+  loop.run([&] {
+    for (uint64_t i = 0; i < 20'000; ++i) {
+      std::string row;
+      for (int j = 0; j < 20; ++j) put_fixed64(row, random.next());
+      store.rows().put(TableId{1}, hash_of(i), "k", row);
+    }
+  });
+  Status refused = save(loop, store, {checkpoint_at(2)});
+  if (refused.ok()) _exit(6);
+  return refused.error().message;
+}
+
+// RocksDB looks for room every few seconds; how long it takes is not ours to say.
+void save_until_taken(AsioLoop& loop, RocksStore& store, const std::vector<Checkpoint>& checkpoints) {
+  while (!save(loop, store, checkpoints).ok()) usleep(10'000);
+}
+
+// A disk without room: an error, nothing lost, and once there is room it goes on.
+[[noreturn]] void run_full(const std::string& directory) {
+  mount_small_disk(directory);
+  RocksStoreOptions options = options_for_small_disk(directory);
   {
     AsioLoop loop("full");
     auto opened = RocksStore::open(options, loop);
     if (!opened.ok()) _exit(2);
-    RocksStore& store = **opened;
-    loop.run([&] { store.rows().put(TableId{1}, 1, "before", "row"); });
-    if (!save(loop, store, {checkpoint_at(1)}).ok()) _exit(5);
-    Random random(3);
-    loop.run([&] {
-      for (uint64_t i = 0; i < 20'000; ++i) {
-        std::string row;
-        for (int j = 0; j < 20; ++j) put_fixed64(row, random.next());
-        store.rows().put(TableId{1}, hash_of(i), "k", row);
-      }
-    });
-    Status refused = save(loop, store, {checkpoint_at(2)});
-    if (refused.ok()) _exit(6);
-    std::cout << refused.error().message << std::endl;
-    if (mount("tmpfs", directory.c_str(), "tmpfs", MS_REMOUNT, "size=64m") != 0) _exit(8);
-    Status saved = refused;
-    // RocksDB looks for room every few seconds; how long it takes is not ours to say.
-    for (; !saved.ok(); usleep(10'000)) saved = save(loop, store, {checkpoint_at(2)});
+    std::cout << overfill(loop, **opened) << std::endl;
+    make_room(directory);
+    save_until_taken(loop, **opened, {checkpoint_at(2)});
   }
   AsioLoop loop("reader");
   auto store = RocksStore::open(options, loop);
@@ -146,6 +169,62 @@ uint64_t hash_of(uint64_t key) {
     }
   });
   _exit(0);
+}
+
+bool has_rows(RocksStore& store) {
+  return store.rows().get(TableId{1}, 1, "before").has_value() ||
+         store.rows().seek(TableId{1}, 0, "", Direction::Forward)->valid() ||
+         store.rows().seek(TableId{1}, UINT64_MAX, "z", Direction::Backward)->valid();
+}
+
+// A region leaves a disk that takes nothing: it is gone at once, and for good once there is room.
+[[noreturn]] void run_full_removal(const std::string& directory) {
+  mount_small_disk(directory);
+  RocksStoreOptions options = options_for_small_disk(directory);
+  {
+    AsioLoop loop("full");
+    auto opened = RocksStore::open(options, loop);
+    if (!opened.ok()) _exit(2);
+    RocksStore& store = **opened;
+    std::cout << overfill(loop, store) << std::endl;
+    loop.run([&] {
+      store.forget(RegionId{1});
+      store.erase_shards(kShards.all());
+      if (has_rows(store)) _exit(12);
+      store.rows().put(TableId{1}, 1, "after", "row");
+    });
+    make_room(directory);
+    Checkpoint second = checkpoint_at(3);
+    second.region = RegionId{2};
+    save_until_taken(loop, store, {second});
+  }
+  AsioLoop loop("reader");
+  auto store = RocksStore::open(options, loop);
+  if (!store.ok() || (*store)->loaded().size() != 1 || (*store)->loaded()[0].region != RegionId{2}) _exit(9);
+  loop.run([&] {
+    if ((*store)->rows().get(TableId{1}, 1, "after") != "row") _exit(10);
+    (*store)->rows().erase(TableId{1}, 1, "after");
+    if (has_rows(**store)) _exit(11);
+  });
+  _exit(0);
+}
+
+// Says what it is told by a start on a disk without any room.
+[[noreturn]] void run_full_start(const std::string& directory) {
+  mount_small_disk(directory);
+  AsioLoop loop("full");
+  if (!RocksStore::open(options_for(directory), loop).ok()) _exit(2);
+  std::ofstream ballast(directory + "/ballast");
+  while (ballast << std::string(4096, 'b') << std::flush) {
+  }
+  auto opened = RocksStore::open(options_for(directory), loop);
+  if (opened.ok()) _exit(12);
+  std::string message = opened.error().message;
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  std::cout << message << std::endl;
+  ballast.close();
+  fs::remove(directory + "/ballast");
+  _exit(RocksStore::open(options_for(directory), loop).ok() ? 0 : 13);
 }
 
 struct Child {
@@ -237,15 +316,35 @@ TEST(RocksStoreCrash, RowsAreNeverBehindTheCheckpointAfterKill9) {
   }
 }
 
-TEST(RocksStoreCrash, AFullDiskIsAnErrorAndLaterItGoesOn) {
-  TempDirectory directory;
-  Child child = Child::start("--full", directory.path);
-  std::string message = child.read_lines([](const std::string&) { return true; });
-  int status = child.wait_for();
-  ASSERT_TRUE(WIFEXITED(status));
-  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "a small file system can not be mounted here";
-  EXPECT_NE(message.find("No space left"), std::string::npos) << message;
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+class RocksStoreOnAFullDisk : public testing::Test {
+ protected:
+  void run(const std::string& mode) {
+    TempDirectory directory;
+    Child child = Child::start(mode, directory.path);
+    said_ = child.read_lines([](const std::string&) { return true; });
+    int status = child.wait_for();
+    ASSERT_TRUE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "a small file system can not be mounted here";
+    EXPECT_NE(said_.find("No space left"), std::string::npos) << said_;
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+  }
+
+  std::string said_;
+};
+
+TEST_F(RocksStoreOnAFullDisk, ASaveIsAnErrorAndLaterItGoesOn) {
+  run("--full");
+}
+
+TEST_F(RocksStoreOnAFullDisk, ARegionIsGoneAtOnceAndFromTheDiskOnceThereIsRoom) {
+  run("--full-removal");
+}
+
+TEST_F(RocksStoreOnAFullDisk, AStartSaysSoAndDoesNotTakeItForDamage) {
+  run("--full-start");
+  if (IsSkipped()) return;
+  EXPECT_NE(said_.find("make room"), std::string::npos) << said_;
+  EXPECT_EQ(said_.find("Move the directory away"), std::string::npos) << said_;
 }
 
 TEST(RocksStoreProperty, AgreesWithAMapAcrossRestarts) {
@@ -294,6 +393,38 @@ TEST(RocksStore, WhatWasSavedIsThereAfterARestartAndWhatWasForgottenIsNot) {
     EXPECT_EQ((*store)->rows().get(TableId{1}, 1, "low"), "a");
     EXPECT_EQ((*store)->rows().get(TableId{2}, 1, "low"), "c");
     EXPECT_FALSE((*store)->rows().get(TableId{2}, UINT64_MAX, "\xff\xff\xff").has_value());
+  });
+}
+
+// Flushes wait for the disk here until RocksDB takes no more: the loop must not wait with them.
+TEST(RocksStore, AStallOfRocksDBDoesNotHoldUpTheLoop) {
+  constexpr auto kDeadline = std::chrono::seconds(20);
+  constexpr uint64_t kRows = 5000;
+  TempDirectory directory;
+  AsioLoop loop("stall");
+  auto opened = RocksStore::open(options_for(directory.path), loop);
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  RocksStore& store = **opened;
+  disk_faults::hold_syncs(true);
+  std::promise<bool> written;
+  loop.post([&] {
+    for (uint64_t i = 0; i < kRows; ++i) store.rows().put(TableId{1}, hash_of(i), "k", std::string(200, 'r'));
+    written.set_value(store.rows().has_room());
+  });
+  auto had_room = written.get_future();
+  const bool waited = had_room.wait_for(kDeadline) == std::future_status::timeout;
+  std::promise<Status> saved;
+  if (!waited) {
+    loop.run([&] { store.save({checkpoint_at(1)}, [&](const Status& status) { saved.set_value(status); }); });
+  }
+  disk_faults::hold_syncs(false);
+  loop.run([] {});
+  ASSERT_FALSE(waited);
+  EXPECT_FALSE(had_room.get());
+  EXPECT_TRUE(saved.get_future().get().ok());
+  loop.run([&] {
+    EXPECT_TRUE(store.rows().has_room());
+    for (uint64_t i = 0; i < kRows; ++i) ASSERT_TRUE(store.rows().get(TableId{1}, hash_of(i), "k")) << i;
   });
 }
 
@@ -354,6 +485,18 @@ TEST(RocksStore, AStartThatThePowerCutShortIsMadeAgain) {
   EXPECT_TRUE(RocksStore::open(options_for(directory.path), loop).ok());
 }
 
+TEST(RocksStore, ADiskThatCanNotBeReadForNowIsNotTakenForDamage) {
+  TempDirectory directory;
+  AsioLoop loop("trouble");
+  ASSERT_TRUE(RocksStore::open(options_for(directory.path), loop).ok());
+  fs::remove(directory.path + "/rows/LOCK");
+  fs::create_directory(directory.path + "/rows/LOCK");
+  auto store = RocksStore::open(options_for(directory.path), loop);
+  ASSERT_FALSE(store.ok());
+  EXPECT_NE(store.error().message.find("Leave the directory where it is"), std::string::npos)
+      << store.error().message;
+}
+
 TEST(RocksStore, ADamagedCheckpointIsRefusedWithWhatToDo) {
   TempDirectory directory;
   AsioLoop loop("damage");
@@ -379,6 +522,8 @@ int main(int argc, char** argv) {
   tidemark::g_program = std::filesystem::read_symlink("/proc/self/exe").string();
   if (argc == 3 && std::string(argv[1]) == "--writer") tidemark::run_writer(argv[2]);
   if (argc == 3 && std::string(argv[1]) == "--full") tidemark::run_full(argv[2]);
+  if (argc == 3 && std::string(argv[1]) == "--full-removal") tidemark::run_full_removal(argv[2]);
+  if (argc == 3 && std::string(argv[1]) == "--full-start") tidemark::run_full_start(argv[2]);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

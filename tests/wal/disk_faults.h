@@ -19,4 +19,9 @@ bool holds_a_sync();
 // For each file that was ever synced here: how long it was when its last sync began.
 std::map<std::filesystem::path, uint64_t> synced_sizes();
 
+// Whether one pwritev() wrote all these bytes of the file, and a sync came after it. Whatever else is read
+// from the file may be pages that the kernel takes for clean since a sync of them failed: no sync writes
+// those.
+bool wrote_durably(const std::filesystem::path& file, uint64_t begin, uint64_t end);
+
 }  // namespace tidemark::disk_faults

@@ -324,6 +324,24 @@ TEST_F(FileLogTest, AFailedSyncEndsTheProcess) {
   ::setenv("TMPDIR", before.c_str(), 1);
 }
 
+// After a failed sync the kernel takes the pages for clean: they are read as if they were on the disk, and no
+// further sync writes them. So recovery has to.
+TEST_F(FileLogTest, WhatAFailedSyncMayHaveLeftInThePageCacheIsWrittenAgainBeforeItIsServed) {
+  fill(100);
+  const auto path = segments().back();
+  std::string bytes = slurp(path);
+  const uint64_t durable = bytes.size();
+  const std::string left = "left by a process that ended";
+  bytes += encode_entry_header(Offset{100}, durable, left) + left;
+  spill(path, bytes);
+  ASSERT_FALSE(disk_faults::wrote_durably(path, durable, bytes.size()));
+  open_store();
+  log_ = *open_log();
+  EXPECT_TRUE(disk_faults::wrote_durably(path, durable, bytes.size()));
+  EXPECT_EQ(read_all().back(), left);
+  EXPECT_EQ(slurp(path), bytes);
+}
+
 // The power goes while appends are in flight: of each file stays what was synced, and of the rest whatever
 // the disk had got round to.
 TEST_F(FileLogTest, APowerCutLosesNothingAcknowledged) {
