@@ -9,13 +9,21 @@
 
 namespace tidemark {
 
+namespace {
+
+// Runs of lanes that a batch names before a further queue is taken: with those of the last one, at most every
+// second shard, they fit a record of the region.
+constexpr size_t kMovesMax = 2048;
+
+}  // namespace
+
 bool BatchBuilder::build(Destination& destination, const Queues& queues, size_t first, pb::EffectBatch& out) {
   combiner_.clear();
   moves_.clear();
   bytes_ = effects_ = 0;
   catalog_version_ = {};
   Taken taken = Taken::Nothing;
-  for (size_t i = 0; i < queues.size() && taken != Taken::Full; ++i) {
+  for (size_t i = 0; i < queues.size() && taken != Taken::Full && moves_.size() < kMovesMax; ++i) {
     SourceQueue& queue = *queues[(first + i) % queues.size()];
     if (!queue.reopening && !queue.entries().empty()) taken = take(destination, queue);
   }

@@ -752,5 +752,39 @@ TEST_F(CoreTest, ARefusalIsTheAnswerToOneQuestionOnly) {
   EXPECT_EQ(asks_[0].shard, asks[0].shard);
 }
 
+// Two queues, one with the even lanes and one with the odd ones.
+TEST_F(CoreTest, ABatchNamesNoMoreRunsOfLanesThanFitARecord) {
+  constexpr ShardCount kMany{16'384};
+  core_ = std::make_unique<ViewManagerCore>(ViewManagerId{"vm"}, kMany, program_, ViewManagerLimits{});
+  for (uint64_t epoch : {1, 2}) {
+    pb::Message message;
+    pb::QueueOpen& open = *message.mutable_queue_open();
+    open.set_region(1);
+    open.set_epoch(epoch);
+    open.set_identity("vm");
+    *open.mutable_shards() = to_pb(kMany.all());
+    std::vector<LaneRun> lanes;
+    for (auto lane = static_cast<uint32_t>(epoch - 1); lane < kMany.value; lane += 2)
+      lanes.push_back({{ShardId{lane}, ShardId{lane + 1}}, at(epoch)});
+    to_pb(lanes, *open.mutable_lanes());
+    deliver(std::move(message));
+  }
+  for (uint64_t epoch : {1, 2}) {
+    pb::QueueEntry e = entry(10);
+    for (int64_t i = 0; i < 20; ++i) upsert(e, i, {}, Ints{i, i});
+    epoch_ = epoch;
+    sequence_ = 1;
+    records({e});
+  }
+  ASSERT_EQ(asks_.size(), 1u);
+  pb::Message told;
+  told.set_request(asks_[0].message->request());
+  told.mutable_effects_answer()->set_verdict(pb::EffectAnswer::REFUSED);
+  *told.mutable_effects_answer()->add_parts()->mutable_shards() = to_pb(kMany.all());
+  deliver(std::move(told));
+  ASSERT_EQ(batches_.size(), 2u);
+  for (const Outgoing& batch : batches_) EXPECT_EQ(batch.message->effects().lanes_size(), 8'192);
+}
+
 }  // namespace
 }  // namespace tidemark
