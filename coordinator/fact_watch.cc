@@ -1,3 +1,4 @@
+#include <map>
 #include <set>
 #include <utility>
 
@@ -119,6 +120,7 @@ struct EntriesWatch::State : std::enable_shared_from_this<EntriesWatch::State> {
   bool reading = false;
   bool again = false;
   std::set<std::string> armed;  // Paths with a watch set: a second one would only tell of the same change.
+  std::map<std::string, Entry> known;  // By path: as long as its watch has told of no change, it holds.
 
   State(Coordination& c, Scheduler& s, std::string p, OnEntries f)
       : coordination(c), scheduler(s), path(std::move(p)), on_entries(std::move(f)) {}
@@ -128,9 +130,14 @@ struct EntriesWatch::State : std::enable_shared_from_this<EntriesWatch::State> {
     return [weak = weak_from_this(), at] {
       auto self = weak.lock();
       if (!self) return;
-      self->armed.erase(at);
+      self->forget(at);
       self->read();
     };
+  }
+
+  void forget(const std::string& at) {
+    armed.erase(at);
+    known.erase(at);
   }
 
   void read() {
@@ -153,15 +160,22 @@ struct EntriesWatch::State : std::enable_shared_from_this<EntriesWatch::State> {
 
   void collect(std::shared_ptr<std::vector<std::string>> names, size_t index,
                std::shared_ptr<std::vector<Named>> found) {
-    if (index == names->size()) return finish(*found);
-    std::string at = path + "/" + (*names)[index];
+    std::string at;
+    for (;; ++index) {
+      if (index == names->size()) return finish(*found);
+      at = path + "/" + (*names)[index];
+      auto it = known.find(at);
+      if (it == known.end()) break;
+      found->push_back({(*names)[index], it->second});
+    }
     coordination.get(at, watch(at), [weak = weak_from_this(), at, names, index, found](auto entry) {
       auto self = weak.lock();
       if (!self) return;
       if (entry.ok()) {
+        if (self->armed.contains(at)) self->known[at] = *entry;
         found->push_back({(*names)[index], std::move(*entry)});
       } else if (entry.error() == CoordinationError::NoNode) {
-        self->armed.erase(at);  // It went meanwhile.
+        self->forget(at);  // It went meanwhile.
       } else {
         return self->fail(at, entry.error());
       }
@@ -178,7 +192,7 @@ struct EntriesWatch::State : std::enable_shared_from_this<EntriesWatch::State> {
 
   // A call that fails may have set no watch: the next one sets it anew.
   void fail(const std::string& at, CoordinationError error) {
-    armed.erase(at);
+    forget(at);
     auto later = [weak = weak_from_this()](auto&&...) {
       if (auto self = weak.lock()) self->retry();
     };
@@ -207,6 +221,7 @@ EntriesWatch::~EntriesWatch() {
 }
 
 void EntriesWatch::look_again() {
+  state_->known.clear();
   state_->read();
 }
 

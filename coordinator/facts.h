@@ -96,7 +96,8 @@ class EntriesWatch {
     std::string name;
     Entry entry;
   };
-  // Called with all of them, in order of their names, whenever the set or one's data may have changed.
+  // Called with all of them, in order of their names, whenever the set or one's data may have changed. Only
+  // what has changed is read for that.
   using OnEntries = std::function<void(const std::vector<Named>&)>;
 
   EntriesWatch(Coordination& coordination, Scheduler& scheduler, std::string path, OnEntries on_entries);
@@ -104,7 +105,7 @@ class EntriesWatch {
   EntriesWatch(const EntriesWatch&) = delete;
   EntriesWatch& operator=(const EntriesWatch&) = delete;
 
-  void look_again();
+  void look_again();  // At all of them.
 
  private:
   struct State;

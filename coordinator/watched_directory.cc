@@ -24,13 +24,15 @@ const RegionPlace* WatchedDirectory::find(ShardId shard) const {
 }
 
 void WatchedDirectory::look_again() {
-  const Micros next{read_at_.value + kLookAgainGap.value};
+  if (scheduler_.now().value - read_at_.value >= kLookAgainGapMax.value) gap_ = kLookAgainGapMin;
+  const Micros next{read_at_.value + gap_.value};
   if (scheduler_.now() < next) return wakeup_.by(next);
   read();
 }
 
 void WatchedDirectory::read() {
   read_at_ = scheduler_.now();
+  gap_.value = std::min(2 * gap_.value, kLookAgainGapMax.value);
   map_watch_.look_again();
   nodes_watch_.look_again();
 }
@@ -38,6 +40,7 @@ void WatchedDirectory::read() {
 void WatchedDirectory::on_map(const std::optional<Fact>& fact) {
   pb::RegionMap map;
   if (!fact || !map.ParseFromString(fact->data) || MapVersion{map.version()} < version_) return;
+  if (MapVersion{map.version()} > version_) gap_ = kLookAgainGapMin;
   version_ = MapVersion{map.version()};
   places_.clear();
   for (const pb::RegionEntry& entry : map.regions()) {
@@ -50,10 +53,13 @@ void WatchedDirectory::on_map(const std::optional<Fact>& fact) {
 }
 
 void WatchedDirectory::on_nodes(const std::vector<EntriesWatch::Named>& entries) {
-  alive_.clear();
+  std::vector<std::pair<NodeId, Address>> alive;
   for (const auto& [name, fact] : members_from(entries)) {
-    alive_.emplace_back(NodeId{name}, Address{fact.address()});
+    alive.emplace_back(NodeId{name}, Address{fact.address()});
   }
+  if (alive == alive_) return;
+  alive_ = std::move(alive);
+  gap_ = kLookAgainGapMin;
   fill_addresses();
 }
 

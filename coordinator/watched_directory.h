@@ -17,10 +17,12 @@ class WatchedDirectory final : public RegionDirectory {
   WatchedDirectory(Coordination& coordination, Scheduler& scheduler);
 
   const RegionPlace* find(ShardId shard) const override;
-  // Reads at once, or as soon as kLookAgainGap has passed since the last time: whoever is sent to a node that
-  // is lost asks until the map names another, and the whole cluster reads the map and all nodes then.
+  // Reads at once, or when a while has passed since the last time, which is twice as long each time that
+  // brings nothing new: whoever is sent to a node that is lost asks until the map names another, and the
+  // whole cluster reads the map and all nodes then. (What changes is told by a watch, too, and read at once.)
   void look_again() override;
-  static constexpr Micros kLookAgainGap{10'000};
+  static constexpr Micros kLookAgainGapMin{10'000};
+  static constexpr Micros kLookAgainGapMax{640'000};
 
   // In the order of their shards; empty while nothing is known.
   const std::vector<RegionPlace>& places() const { return places_; }
@@ -35,6 +37,7 @@ class WatchedDirectory final : public RegionDirectory {
   GuardedScheduler scheduler_;
   Wakeup wakeup_;
   Micros read_at_;  // Because somebody asked, or first. Not by a watch: a change is read when it is told.
+  Micros gap_{kLookAgainGapMin};
   std::vector<RegionPlace> places_;
   MapVersion version_;
   std::vector<std::pair<NodeId, Address>> alive_;

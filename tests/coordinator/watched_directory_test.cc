@@ -77,9 +77,10 @@ struct CountingCoordination final : PassingCoordination {
   using PassingCoordination::PassingCoordination;
   void get(const std::string& path, Watch watch, Done<Entry> done) override {
     maps_read += path == paths::kRegionMap ? 1 : 0;
+    entries_read += path.starts_with(std::string(paths::kNodes) + "/") ? 1 : 0;
     PassingCoordination::get(path, std::move(watch), std::move(done));
   }
-  int maps_read = 0;
+  int maps_read = 0, entries_read = 0;
 };
 
 // Every process of a cluster asks while a node is lost, for each of its requests.
@@ -91,23 +92,47 @@ TEST_F(WatchedDirectoryTest, WhoeverAsksToLookAgainIsHeardButNotEachTime) {
   counting.maps_read = 0;
   directory.look_again();
   EXPECT_EQ(counting.maps_read, 1) << "the first is heard at once";
-  const Micros begin = world.now();
-  for (int i = 0; i < 1'000; ++i) {
-    world.run_until(Micros{world.now().value + 100});
-    directory.look_again();
-  }
-  const auto gaps = (world.now().value - begin.value) / WatchedDirectory::kLookAgainGap.value;
-  EXPECT_LE(counting.maps_read, 1 + gaps);
+  auto ask_for = [&](int64_t millis) {
+    const int before = counting.maps_read;
+    for (int64_t i = 0; i < 10 * millis; ++i) {
+      world.run_until(Micros{world.now().value + 100});
+      directory.look_again();
+    }
+    return counting.maps_read - before;
+  };
+  EXPECT_LE(ask_for(1'000), 7) << "after 10, 20, 40, ... 640 ms";
+  EXPECT_LE(ask_for(6'400), 10) << "and then every 640 ms";
   const int before = counting.maps_read;
   directory.look_again();
   world.run_until(Micros{world.now().value + 1'000'000});
   EXPECT_EQ(counting.maps_read, before + 1) << "the last is not forgotten, and not repeated";
 
   // What a watch tells is read when it is told.
-  directory.look_again();
+  ask_for(3'000);
   put_map(2, "b");
   world.run_until(Micros{world.now().value + 1'000});
   EXPECT_EQ(directory.version(), MapVersion{2});
+  EXPECT_GE(ask_for(100), 2) << "news begin it anew";
+}
+
+TEST_F(WatchedDirectoryTest, OnlyEntriesThatChangedAreReadAgain) {
+  for (const char* node : {"a", "b", "c"}) put_node(node);
+  CountingCoordination counting(coordination);
+  std::vector<std::string> alive;
+  EntriesWatch watch(counting, world, paths::kNodes, [&](const auto& entries) {
+    alive.clear();
+    for (const EntriesWatch::Named& entry : entries) alive.push_back(entry.name);
+  });
+  world.run_until(Micros{world.now().value + 1'000'000});
+  EXPECT_EQ(alive.size(), 3u);
+  EXPECT_EQ(std::exchange(counting.entries_read, 0), 3);
+  put_node("d");
+  world.run_until(Micros{world.now().value + 1'000'000});
+  EXPECT_EQ(alive.size(), 4u);
+  EXPECT_EQ(std::exchange(counting.entries_read, 0), 1);
+  watch.look_again();
+  world.run_until(Micros{world.now().value + 1'000'000});
+  EXPECT_EQ(counting.entries_read, 4);
 }
 
 }  // namespace
