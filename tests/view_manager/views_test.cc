@@ -441,6 +441,51 @@ TEST_F(ViewsTest, ARowThatIsTooLargeIsInTheErrorSetUntilItIsGone) {
   }
 }
 
+// A column beside the words is copied for each of them: a record of such rows would make gigabytes.
+TEST_F(ViewsTest, ARowWhoseWordsMakeTooMuchIsInTheErrorSetUntilItIsGone) {
+  world_.create_table("notes", {{"id", "bigint"}, {"body", "text"}, {"title", "text"}, {"x", "numeric"}});
+  view("indexed as select word, id from notes, string_to_table(body, ' ') as word");
+  view("beside as select word, title from notes, string_to_table(body, ' ') as word");
+  view("summed as select word, sum(x) as s from notes, string_to_table(body, ' ') as word group by word");
+  view(
+      "united as select word, title from notes, string_to_table(body, ' ') as word union all select title, "
+      "'' from notes");
+  view("shares as select id, 10 / length(word) as n, title from notes, string_to_table(body, ' ') as word");
+  const std::vector<std::string> views = {"beside", "summed", "united", "shares"};
+  const std::vector<std::string> too_much = {
+      "54000|a row with each of its words takes more than 8388608 bytes"};
+  std::string body = "some";
+  for (int i = 0; i < 2000; ++i) body += " word" + std::to_string(i % 1900);
+  const std::string title(10'000, 't'), x = "1" + std::string(30'000, '0') + ".5";
+  const std::vector<std::vector<std::string>> rows = {
+      {"1", body, title, x},          {"1", body, "short", "1"}, {"1", body + " more", title, x},
+      {"1", "a  word", "short", "1"}, {"1", body, title, x},     {"1", "a word", title, x}};
+  for (const std::vector<std::string>& row : rows) {
+    world_.upsert("notes", row);
+    const bool is_too_much = row[1].size() > 100 && row[2] == title;
+    const bool has_empty_word = row[1] == "a  word";
+    EXPECT_TRUE(world_.errors("indexed").empty());
+    for (const std::string& name : views) {
+      SCOPED_TRACE(name + " of " + row[1].substr(0, 10) + ", " + row[2].substr(0, 10));
+      if (is_too_much) {
+        EXPECT_EQ(world_.errors(name), too_much);
+        EXPECT_EQ(world_.read(name).size(), name == "united" ? 1u : 0u);
+      } else if (has_empty_word && name == "shares") {
+        EXPECT_EQ(world_.errors(name), std::vector<std::string>{"22012|division by zero"});
+      } else {
+        EXPECT_TRUE(world_.errors(name).empty());
+        EXPECT_EQ(world_.read(name), world_.evaluate(name));
+      }
+    }
+  }
+  world_.upsert("notes", rows[0]);
+  world_.erase("notes", "1");
+  for (const std::string& name : views) {
+    EXPECT_TRUE(world_.errors(name).empty()) << name;
+    EXPECT_TRUE(world_.read(name).empty()) << name;
+  }
+}
+
 TEST_F(ViewsTest, DroppedViewsGetNothing) {
   view("v as select customer, count(*) as n from orders group by customer");
   world_.upsert("orders", {"1", "2", "1.00", "a", "NULL"});

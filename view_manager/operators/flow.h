@@ -42,6 +42,8 @@ class Flow {
     auto operator<=>(const Word&) const = default;
   };
   bool split(const sql::Value* row, std::vector<Word>& out, sql::SqlError& error, OperatorContext& context);
+  bool is_too_much(const sql::Value* row, const std::vector<Word>& words, OperatorContext& context);
+  void run_word(const sql::Value* before, const sql::Value* after, OperatorContext& context);
   const sql::Value* with_word(const sql::Value* row, const Word& word, std::vector<sql::Value>& wide) const;
   void evaluate(const sql::Value* row, FlowRow& out, OperatorContext& context);
   void check_size(FlowRow& row, OperatorContext& context);
@@ -63,6 +65,7 @@ class Flow {
   std::string identity_key_;
   std::vector<std::string_view> split_words_;
   std::vector<Word> words_before_, words_after_;
+  sql::Arena word_arena_;
 };
 
 }  // namespace tidemark
