@@ -104,6 +104,24 @@ TEST_F(SqlSession, InsertOfAQueryWritesManyRowsInChunks) {
   EXPECT_EQ(run("insert into pairs select x.n, y.n from numbers x cross join numbers y").state(), "23505");
 }
 
+// Else it would read rows that it has just written, and perhaps never end.
+TEST_F(SqlSession, AQueryOfTheTableThatItIsInsertedIntoSeesNoneOfItsRows) {
+  must("create table t (n int primary key)");
+  must("create materialized view v as select n from t where n >= 0");
+  std::string values;
+  for (int i = 0; i < 3000; ++i) values += (i ? ",(" : "(") + std::to_string(i) + ")";
+  must("insert into t values " + values);
+  EXPECT_EQ(run("insert into t select n + 3000 from t").tag, "INSERT 0 3000");
+  EXPECT_EQ(run("insert into t select n + 6000 from (select n from t where n < 3000) s").tag,
+            "INSERT 0 3000");
+  EXPECT_EQ(run("insert into t select n - 9000 from t where n <= (select max(n) from t)").tag,
+            "INSERT 0 9000");
+  EXPECT_THAT(run("select count(*), min(n), max(n) from t").rows, ElementsAre("18000|-9000|8999"));
+  must("set tidemark.wait = on");
+  EXPECT_EQ(run("insert into t select n + 9000 from v").tag, "INSERT 0 9000");
+  EXPECT_THAT(run("select count(*), max(n) from t").rows, ElementsAre("27000|17999"));
+}
+
 // ---- COPY
 
 TEST_F(SqlSession, CopyTakesTextAndCsv) {
