@@ -77,6 +77,27 @@ TEST_F(SqlSession, UpdateAndDeleteChangeARowByItsKey) {
   EXPECT_THAT(run("select * from t").rows, ElementsAre("1|22|aa"));
 }
 
+TEST_F(SqlSession, WhatCanNotBeReturnedIsNotWritten) {
+  must("create table t (k int primary key, n int not null)");
+  must("insert into t values (1, 1), (2, 0)");
+  EXPECT_EQ(run("update t set n = 0 where k = 1 returning 1 / n").state(), "22012");
+  EXPECT_EQ(run("delete from t where k = 2 returning 1 / n").state(), "22012");
+  EXPECT_EQ(run("insert into t values (3, 1), (4, 0) returning 1 / n").state(), "22012");
+  EXPECT_EQ(run("insert into t values (3, 0) on conflict do nothing returning 1 / n").state(), "22012");
+  EXPECT_EQ(run("insert into t values (1, 7) on conflict (k) do update set n = 0 returning 1 / n").state(),
+            "22012");
+  EXPECT_THAT(run("select * from t").sorted(), ElementsAre("1|1", "2|0"));
+  // Nothing is returned of what is there already.
+  SqlOutcome some =
+      run("insert into t values (2, 0), (3, 1), (3, 0) on conflict do nothing returning k, 1 / n");
+  EXPECT_EQ(some.tag, "INSERT 0 1") << some.text();
+  EXPECT_THAT(some.rows, ElementsAre("3|1"));
+  EXPECT_EQ(run("begin; insert into t values (5, 1); insert into t values (6, 0) returning 1 / n").state(),
+            "22012");
+  must("rollback");
+  EXPECT_THAT(run("select * from t").sorted(), ElementsAre("1|1", "2|0", "3|1"));
+}
+
 TEST_F(SqlSession, CountersOfManySessionsLoseNothing) {
   must("create table t (k int primary key, n int not null)");
   must("insert into t values (1, 0)");
