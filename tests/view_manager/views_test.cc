@@ -319,6 +319,31 @@ TEST_F(ViewsTest, AnExpressionThatFailsIsInTheErrorSetUntilItsRowIsGone) {
   EXPECT_EQ(world_.read("v"), std::vector<std::string>{"2|2"});
 }
 
+// Its condition leaves the row out of the side of the join: nobody else would report it.
+TEST_F(ViewsTest, ALeftRowThatFailsAndCanHaveNoPartnerIsInTheErrorSet) {
+  const std::string orders =
+      "(select id, customer, kind, 10 / amount as share, 10 / customer as c from orders)";
+  view("v as select o.id, o.share, c.name from " + orders +
+       " o left join customers c on o.customer = c.id and o.kind = 'k1'");
+  view("w as select o.id, c.name from " + orders +
+       " o left join customers c on o.c = c.id and o.kind = 'k1'");
+  world_.upsert("customers", {"2", "name", "city"});
+  world_.upsert("orders", {"1", "2", "2.00", "k1", "NULL"});
+  EXPECT_EQ(world_.check(), "");
+  for (const std::string kind : {"k2", "NULL"}) {
+    world_.upsert("orders", {"1", "0", "0.00", kind, "NULL"});
+    EXPECT_TRUE(world_.read("v").empty()) << kind;
+    EXPECT_EQ(world_.errors("v"), std::vector<std::string>{"22012|division by zero"}) << kind;
+    // What fails is not needed to know that there is no partner.
+    EXPECT_EQ(world_.read("w"), std::vector<std::string>{"1|NULL"}) << kind;
+    EXPECT_TRUE(world_.errors("w").empty()) << kind;
+  }
+  world_.upsert("orders", {"1", "2", "1.00", "k2", "NULL"});
+  EXPECT_TRUE(world_.errors("v").empty());
+  EXPECT_TRUE(world_.errors("w").empty());
+  EXPECT_EQ(world_.check(), "");
+}
+
 TEST_F(ViewsTest, APatternThatIsNoneIsAnErrorOfItsRow) {
   view("v as select id from customers where name like city");
   world_.upsert("customers", {"1", "abcd", "abc\\"});
