@@ -105,6 +105,20 @@ TEST(LanguageOracle, QueriesAnswerAsPostgresDoes) {
   }
 }
 
+TEST(LanguageOracle, WhatAggregatesHoldIsMemoryOfTheQuery) {
+  const testing::TestCatalog catalog;
+  MemorySource source;
+  ExecutionSettings settings;
+  settings.memory_bytes_max = 1 << 20;
+  for (const std::string aggregate : {"count(distinct n)", "string_agg(n::text, ',')"}) {
+    const std::string sql = "select n % 2, " + aggregate + " from generate_series(1, ";
+    EXPECT_EQ(testing::run_query(sql + "1000) n group by 1", catalog, source, settings).rows.size(), 2u);
+    EXPECT_EQ(testing::run_query(sql + "1000000) n group by 1", catalog, source, settings).sqlstate,
+              sqlstate::kOutOfMemory)
+        << aggregate;
+  }
+}
+
 // What is computed, and in which order, shows in who fails.
 TEST(LanguageOracle, ExpressionsAreComputedInTheOrderOfPostgres) {
   Oracle oracle;
