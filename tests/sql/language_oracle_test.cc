@@ -69,6 +69,11 @@ TEST(LanguageOracle, QueriesAnswerAsPostgresDoes) {
            "select (select max(m) from generate_series(1, n) m) from generate_series(1, 3) n",
            "select n, (select count(*) from generate_series(1, 3) m where m < n) from generate_series(1, 3) "
            "n",
+           "select (select x::text), (select date '2024-01-31' + y), (select z::text), (select j::text) from "
+           "(values (1.0, interval '1 month', 0::float8, '[1.0]'::jsonb), (1.00, interval '30 days', "
+           "'-0'::float8, '[1.00]'::jsonb), (1.0, interval '1 month', 0::float8, '[1.0]'::jsonb), (null, "
+           "null, "
+           "null, null)) v(x, y, z, j)",
            "select 5 & 3, 5 | 3, (-1)::smallint & 7::smallint, 6::bigint & 3",
            "select quote_ident('a'), quote_ident('A b'), quote_ident('a\"b'), quote_literal('it''s')",
            "select 'abc'::name, 26::oid, '5'::oid",
