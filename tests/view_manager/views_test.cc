@@ -200,6 +200,22 @@ TEST_F(ViewsTest, TopAndLatestPerGroup) {
   churn(14);
 }
 
+TEST_F(ViewsTest, TheFirstRowsKeepTheZerosOfTheirNumbers) {
+  world_.create_table("facts", {{"id", "bigint"}, {"kind", "text"}, {"fact", "jsonb"}});
+  view("v as select distinct on (kind) kind, fact from facts order by kind, id");
+  view("w as select id, fact from facts order by id limit 2");
+  view(
+      "x as select fact from (select fact, row_number() over (partition by kind order by fact desc) as n "
+      "from facts) t where n <= 1");
+  world_.upsert("facts", {"1", "a", R"({"n": 1.50, "of": [2.0, 2]})"});
+  world_.upsert("facts", {"2", "b", "1.00"});
+  EXPECT_EQ(world_.check(), "");
+  world_.upsert("facts", {"2", "b", "1.0"});
+  EXPECT_EQ(world_.read("w"), (std::vector<std::string>{R"(1|{"n": 1.50, "of": [2.0, 2]})", "2|1.0"}));
+  world_.upsert("facts", {"1", "a", "NULL"});
+  EXPECT_EQ(world_.check(), "");
+}
+
 TEST_F(ViewsTest, UnionAll) {
   view("v as select id, kind as label from orders where amount > 0 union all select id, name from customers");
   view(
