@@ -60,6 +60,15 @@ TEST(LanguageOracle, QueriesAnswerAsPostgresDoes) {
            "select array[1, 2]::text, array['a b', 'c\"d', 'null', '', 'e,f', null]::text",
            "select 'b' = any('{a,b}'::text[]), 2 = any(array[1, 2]), 'z' <> all('{a,b}'::text[]), "
            "1 = any('{2,null}'::int[]), 1 <> all('{1,null}'::int[])",
+           "select 5 = any('{05}'::int[]), 5 = any('{ 1,+5}'), 5::smallint <> all('{1,05}'::bigint[]), "
+           "'05' = any('{5}'::int[]), '05' = any('{5}'::text[]), 5 = any('{5.0}'::numeric[]), "
+           "5 = any('{}'::int[]), 5 <> all('{}'::int[])",
+           "select 1.50 = any('{1.5,2}'::numeric[]), date '2024-02-01' <> all('{2024-2-1}'::date[]), "
+           "true = any('{f,t}'::bool[]), 1.5::float8 = any('{15e-1}'::float8[]), "
+           "timestamp '2024-01-01' = any('{2024-01-01}'::timestamp[]), "
+           "'00000000-0000-0000-0000-00000000000A'::uuid = "
+           "any('{00000000-0000-0000-0000-00000000000a}'::uuid[])",
+           "select 5 = any('{5,a}'::int[])",
            "select array_to_string(array(select n * n from generate_series(1, 4) n where n <> 2), ',')",
            "select string_agg(n::text, '; ') from generate_series(1, 4) n where n <> 3",
            "select string_agg(n::text, ',') from generate_series(1, 0) n",
