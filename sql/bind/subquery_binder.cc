@@ -10,6 +10,7 @@ namespace {
 
 constexpr SqlType kBoolean = SqlType::of(TypeKind::Boolean);
 constexpr SqlType kText = SqlType::of(TypeKind::Text);
+constexpr SqlType kNumeric = SqlType::of(TypeKind::Numeric);
 
 std::vector<ExpressionPtr> list(ExpressionPtr a, ExpressionPtr b = nullptr) {
   std::vector<ExpressionPtr> out;
@@ -285,16 +286,31 @@ ExpressionBinder::Bound ExpressionBinder::internal_call(std::string_view name,
   return call(*function, std::move(args), location);
 }
 
+namespace {
+
+// An array is a text: what its elements are is known where it was cast to an array.
+SqlType element_type(const ast::Expr& array) {
+  if (array.kind != ast::ExprKind::Cast || !array.type.is_array) return kText;
+  ast::TypeName element = array.type;
+  element.is_array = false;
+  const auto type = resolve_type(element);
+  return type.ok() ? SqlType::of(type->kind) : kText;
+}
+
+}  // namespace
+
 ExpressionBinder::Bound ExpressionBinder::bind_any_array(const ast::Expr& expr) {
   TM_SQL_ASSIGN(ExpressionPtr value, bind(*expr.args[0]));
   TM_SQL_ASSIGN(ExpressionPtr array, bind(*expr.args[1]));
-  const TypeKind kind = value->type.kind;
-  const bool by_text = is_integer(kind) || kind == TypeKind::Text || kind == TypeKind::Unknown ||
-                       kind == TypeKind::Uuid || kind == TypeKind::Date;
-  if (!by_text || (array->type.kind != TypeKind::Text && array->type.kind != TypeKind::Unknown)) {
+  if (array->type.kind != TypeKind::Text && array->type.kind != TypeKind::Unknown) {
     return refused("= ANY of this array is not supported", expr.location, "Write IN (value, ...).");
   }
-  TM_SQL_ASSIGN(value, coercer_.coerce(std::move(value), kText, CastContext::Explicit));
+  if (value->type.kind == TypeKind::Unknown) {
+    TM_SQL_ASSIGN(value,
+                  coercer_.coerce(std::move(value), element_type(*expr.args[1]), CastContext::Implicit));
+  } else if (is_integer(value->type.kind)) {  // They are also looked for among numerics.
+    TM_SQL_ASSIGN(value, coercer_.coerce(std::move(value), kNumeric, CastContext::Implicit));
+  }
   TM_SQL_ASSIGN(array, coercer_.settle(std::move(array)));
   return internal_call(expr.flag ? "<>all" : "=any", list(std::move(value), std::move(array)), expr.location);
 }

@@ -11,7 +11,11 @@ namespace tidemark::sql {
 bool Accumulator::is_first(const Value& value) {
   std::string key;
   append_key(value, SortOrder::Ascending, key);
-  return seen_.insert(std::move(key)).second;
+  const size_t size = key.size();
+  if (!seen_.insert(std::move(key)).second) return false;
+  constexpr size_t kNodeBytes = sizeof(std::string) + 4 * sizeof(void*);
+  seen_bytes_ += kNodeBytes + size;
+  return true;
 }
 
 Fault Accumulator::add_to_sum(const Value& value, Arena& arena) {
@@ -65,7 +69,7 @@ Fault Accumulator::result(const AggregateCall& call, Arena& arena, Value& out) c
     case AggregateKind::Max:
     case AggregateKind::BoolAnd:
     case AggregateKind::BoolOr: out = extreme_; return kOk;
-    case AggregateKind::StringAgg: out = count_ == 0 ? Value() : Value::text(arena.copy(text_)); return kOk;
+    case AggregateKind::StringAgg: out = count_ == 0 ? Value() : Value::text(text_); return kOk;
     case AggregateKind::Sum:
     case AggregateKind::Average: break;
   }

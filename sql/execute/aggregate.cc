@@ -77,14 +77,14 @@ class AggregateOperator : public Operator {
       if (value.is_null() || !value.as_bool()) return {};
     }
     const AggregateCall& call = relation_.aggregates[index];
+    const size_t before = arena_.used_bytes() + state.held_bytes();
     if (args_[index] != nullptr) {
       TM_TRY(run(*args_[index], row, {&value, 1}));
       if (value.is_null()) return {};
       if (call.distinct && !state.is_first(value)) return {};
     }
-    const size_t before = arena_.used_bytes();
     if (const Fault fault = state.add(call, value, arena_); !fault.ok()) return to_error(fault);
-    return context_.hold(arena_.used_bytes() - before);
+    return context_.hold(arena_.used_bytes() + state.held_bytes() - before);
   }
 
   PullResult give(Batch& out) {

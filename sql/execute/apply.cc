@@ -1,4 +1,4 @@
-// A query in an expression: run for each row of the input, once for equal values.
+// A query in an expression: run for each row of the input, once for the same values.
 #include <algorithm>
 #include <unordered_map>
 
@@ -133,9 +133,15 @@ class ApplyOperator : public Operator {
     key_.clear();
     for (size_t i = 0; i < values.size(); ++i) {
       context_.outer[relation_.slots[i]] = values[i];
-      append_key(values[i], SortOrder::Ascending, key_);
+      append_known(values[i]);
     }
     return {};
+  }
+
+  // Equal is not enough: the query may tell 1.0 from 1.00.
+  void append_known(const Value& value) {
+    if (!has_equal_values_that_differ(value.kind())) return append_key(value, SortOrder::Ascending, key_);
+    append_key(Value::text(to_text(value)), SortOrder::Ascending, key_);
   }
 
   // True: the run has ended. Else `waits_for_` is what the caller is told: a long run is taken in steps.

@@ -61,6 +61,8 @@ OperatorPtr make_sort(const Relation& relation, OperatorPtr input, Context& cont
 OperatorPtr make_apply(const Relation& relation, OperatorPtr input, Context& context);
 OperatorPtr make_expand(const Relation& relation, OperatorPtr input, Context& context);
 OperatorPtr make_top_k(const Relation& relation, OperatorPtr input, Context& context);
+// All rows of `input`, once the last of them has come.
+OperatorPtr make_whole(size_t width, OperatorPtr input, Context& context);
 
 // Rows kept in memory: copies of what was added.
 class KeptRows {

@@ -33,8 +33,12 @@ Result<std::unique_ptr<SelectExecution>, SqlError> SelectExecution::start(const 
                                                                           ExecutionSettings settings) {
   std::unique_ptr<SelectExecution> out(new SelectExecution());
   out->state_ = std::make_unique<State>(std::move(settings), source);
-  out->state_->context.outer.resize(count_slots(relation));
-  TM_SQL_ASSIGN(out->state_->root, execute::make_operator(relation, out->state_->context));
+  State& state = *out->state_;
+  state.context.outer.resize(count_slots(relation));
+  TM_SQL_ASSIGN(state.root, execute::make_operator(relation, state.context));
+  if (state.settings.reads_whole) {
+    state.root = execute::make_whole(relation.columns.size(), std::move(state.root), state.context);
+  }
   return out;
 }
 

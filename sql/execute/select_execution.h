@@ -16,6 +16,7 @@ struct ExecutionSettings {
   uint64_t random_seed = 0;
   std::string user, database;
   size_t memory_bytes_max = size_t{256} << 20;
+  bool reads_whole = false;  // Gives no row before the last was read: all are held in that memory.
 };
 
 class SelectExecution {

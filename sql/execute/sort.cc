@@ -22,13 +22,13 @@ struct KeyedRow {
 // Takes all rows of its input, then gives them in the order of their keys.
 class SortingOperator : public Operator {
  public:
-  SortingOperator(const Relation& relation, OperatorPtr input, Context& context)
+  SortingOperator(const std::vector<SortKey>& order, size_t width, OperatorPtr input, Context& context)
       : input_(std::move(input)),
         context_(context),
         evaluation_(context.evaluation()),
-        encoder_(relation.order),
-        rows_(relation.inputs[0]->columns.size(), context),
-        input_width_(relation.inputs[0]->columns.size()) {}
+        encoder_(order),
+        rows_(width, context),
+        input_width_(width) {}
 
   PullResult next(Batch& out) override {
     out.reset(0);
@@ -92,7 +92,7 @@ class SortingOperator : public Operator {
 class TopKOperator : public SortingOperator {
  public:
   TopKOperator(const Relation& relation, OperatorPtr input, Context& context)
-      : SortingOperator(relation, std::move(input), context),
+      : SortingOperator(relation.order, relation.inputs[0]->columns.size(), std::move(input), context),
         groups_(relation.expressions),
         group_values_(relation.expressions.size()),
         limit_(relation.top_limit.value_or(INT64_MAX)) {}
@@ -149,7 +149,13 @@ SqlStatus SortKeyEncoder::append(Evaluation& evaluation, const Value* row, std::
 }
 
 OperatorPtr make_sort(const Relation& relation, OperatorPtr input, Context& context) {
-  return std::make_unique<SortingOperator>(relation, std::move(input), context);
+  return std::make_unique<SortingOperator>(relation.order, relation.inputs[0]->columns.size(),
+                                           std::move(input), context);
+}
+
+// Without an order they stay as they came.
+OperatorPtr make_whole(size_t width, OperatorPtr input, Context& context) {
+  return std::make_unique<SortingOperator>(std::vector<SortKey>(), width, std::move(input), context);
 }
 
 OperatorPtr make_top_k(const Relation& relation, OperatorPtr input, Context& context) {

@@ -2,6 +2,7 @@
 #include "sql/expr/function.h"
 #include "sql/expr/text_limit.h"
 #include "sql/types/array_text.h"
+#include "sql/types/compare.h"
 #include "sql/types/text_format.h"
 
 namespace tidemark::sql {
@@ -48,20 +49,24 @@ Fault element(Evaluation& evaluation, const Value* args, int, Value& out) {
   return kOk;
 }
 
-// x = ANY (array) of two texts; with Negated, x <> ALL (array).
+// x = ANY (array), whose elements are read as values of x's type; with Negated, x <> ALL (array).
 template <bool Negated>
 Fault any(Evaluation& evaluation, const Value* args, int, Value& out) {
   Elements elements;
   TM_SQL_TRY(read(evaluation, args[1], elements));
-  bool has_null = false;
+  const SqlType type = SqlType::of(args[0].kind());
+  bool has_null = false, found = false;
   for (const ArrayElement& item : elements) {
-    if (item && *item == args[0].as_bytes()) {
-      out = Value::boolean(!Negated);
-      return kOk;
-    }
     has_null = has_null || !item;
+    if (!item) continue;
+    Value value;
+    if (const Fault fault = value_from_text(type, *item, evaluation.arena, value); !fault.ok()) {
+      evaluation.error = input_error(fault, type, *item);
+      return fault;
+    }
+    found = found || compare_values(args[0], value) == 0;
   }
-  out = has_null ? Value::null() : Value::boolean(Negated);
+  out = !found && has_null ? Value::null() : Value::boolean(found != Negated);
   return kOk;
 }
 
@@ -140,12 +145,10 @@ std::vector<Function> array_functions() {
   Function array = Function::of("array[]", {}, T, construct);
   array.strict = false;
   array.variadic = true;
-  return {
+  std::vector<Function> out = {
       array,
       // The element's type is what its place wants.
       Function::of("[]", {T, I}, TypeKind::Unknown, element),
-      Function::of("=any", {T, T}, B, any<false>),
-      Function::of("<>all", {T, T}, B, any<true>),
       Function::of("array_length", {T, I}, I, upper),
       Function::of("array_upper", {T, I}, I, upper),
       Function::of("array_lower", {T, I}, I, lower),
@@ -156,6 +159,11 @@ std::vector<Function> array_functions() {
       Function::of(".x", {T}, I, field<0>),
       Function::of(".n", {T}, I, field<1>),
   };
+  for (int kind = 1; kind < static_cast<int>(TypeKind::Unknown); ++kind) {
+    out.push_back(Function::of("=any", {static_cast<TypeKind>(kind), T}, B, any<false>));
+    out.push_back(Function::of("<>all", {static_cast<TypeKind>(kind), T}, B, any<true>));
+  }
+  return out;
 }
 
 }  // namespace tidemark::sql

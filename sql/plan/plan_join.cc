@@ -46,12 +46,19 @@ Stream copy_of(const Stream& stream) {
   out.left = stream.left;
   out.right = stream.right;
   out.outer = stream.outer;
-  for (const ExpressionPtr& input : stream.inputs) out.inputs.push_back(copy(input));
-  out.input_filter = copy(stream.input_filter);
   for (const ExpressionPtr& column : stream.columns) out.columns.push_back(copy(column));
   out.filter = copy(stream.filter);
   out.identity = clone_all(stream.identity);
   out.identity_distribution = stream.identity_distribution;
+  return out;
+}
+
+// What stands for its columns where there is no partner.
+std::vector<ExpressionPtr> nulls_of(const Stream& stream) {
+  std::vector<ExpressionPtr> out;
+  for (const ExpressionPtr& column : stream.columns) {
+    out.push_back(column ? make_constant(Value(), column->type) : nullptr);
+  }
   return out;
 }
 
@@ -112,10 +119,7 @@ ViewPlanner::BoundStreams ViewPlanner::join(const Relation& relation, const Need
 ViewPlanner::BoundStreams ViewPlanner::make_outer_join(Side left, Side right, ExpressionPtr residual) {
   Side all;
   all.stream = copy_of(left.stream);
-  std::vector<ExpressionPtr> nulls;
-  for (const ExpressionPtr& column : right.stream.columns) {
-    nulls.push_back(column ? make_constant(Value(), column->type) : nullptr);
-  }
+  std::vector<ExpressionPtr> nulls = nulls_of(right.stream);
   const size_t identity = left.stream.identity.size();
   TM_SQL_ASSIGN(Streams pairs, make_join(std::move(left), std::move(right), false, std::move(residual)));
 
@@ -231,7 +235,8 @@ ViewPlanner::BoundStreams ViewPlanner::make_join(Side left, Side right, bool out
   out.back().source = FlowSource::Join;
   if (!outer || (left.nulls_meet && !left.condition)) return out;
 
-  // Left rows that can have no partner do not go through the side: NULL keys would all meet in one place.
+  // Left rows that can have no partner do not go through the side: NULL keys would all meet in one place. If
+  // one fails, this flow reports it, too: the side does not see rows that its condition leaves out.
   ExpressionPtr without = nullptr;
   auto or_else = [&](ExpressionPtr more) {
     if (!without) {
@@ -243,25 +248,19 @@ ViewPlanner::BoundStreams ViewPlanner::make_join(Side left, Side right, bool out
     args.push_back(std::move(more));
     without = make_operation(ExpressionKind::Or, SqlType::of(TypeKind::Boolean), std::move(args), -1);
   };
-  for (const ExpressionPtr& key : left.keys) or_else(test(ExpressionKind::IsNull, *key, false));
   if (left.condition) or_else(test(ExpressionKind::IsTruth, *left.condition, true));
-  out.push_back(pairs());
-  Stream& alone = out.back();
-  alone.source = FlowSource::LeftOnly;
-  // Its join key may change with the row: what identifies it is the left row alone.
-  alone.identity.resize(left.identity.size());
-  alone.identity_distribution = alone.identity.size();
+  for (const ExpressionPtr& key : left.keys) or_else(test(ExpressionKind::IsNull, *key, false));
+  // What identifies them is the left row alone: its join key may change with the row.
+  Stream alone;
   alone.table = left.stream.table;
-  alone.input_filter = both(left.stream.filter ? clone(*left.stream.filter) : nullptr, std::move(without));
-  alone.inputs.resize(left.types.size());
-  for (size_t i = 0; i < left.columns.size(); ++i) {
-    if (left.columns[i] >= 0)
-      alone.inputs[static_cast<size_t>(left.columns[i])] = clone(*left.stream.columns[i]);
+  for (const ExpressionPtr& column : left.stream.columns) {
+    alone.columns.push_back(column ? clone(*column) : nullptr);
   }
-  for (size_t i = 0; i < left.identity.size(); ++i) {
-    alone.inputs[static_cast<size_t>(left.identity[i])] = clone(*left.stream.identity[i]);
-  }
-  for (size_t i = 0; i < left.keys.size(); ++i) alone.inputs[i] = clone(*left.keys[i]);
+  for (ExpressionPtr& null : nulls_of(right.stream)) alone.columns.push_back(std::move(null));
+  alone.filter = both(left.stream.filter ? clone(*left.stream.filter) : nullptr, std::move(without));
+  alone.identity = clone_all(left.stream.identity);
+  alone.identity_distribution = alone.identity.size();
+  out.push_back(std::move(alone));
   return out;
 }
 

@@ -2,16 +2,17 @@
 // TOP table of the same keys.
 #include "sql/plan/expressions.h"
 #include "sql/plan/view_planner.h"
+#include "sql/types/key_encoding.h"
 
 namespace tidemark::sql {
 
 namespace {
 
-// A multiset's rows are keys, and what is in a key forgets the scale of a numeric and the sign of zero: such
-// values are kept as text. Gives what reads the value.
+// A multiset's rows are keys, and what is in a key forgets in what equal values differ: those that do are
+// kept as text. Gives what reads the value.
 ExpressionPtr keep_in_key(const std::string& name, const Expression& value, TableBuilder& table) {
   const TypeKind kind = value.type.kind;
-  const bool as_text = kind == TypeKind::Numeric || kind == TypeKind::Double;
+  const bool as_text = has_equal_values_that_differ(kind);
   auto cast = [](TypeKind from, TypeKind to, ExpressionPtr expression) {
     std::vector<ExpressionPtr> args;
     args.push_back(std::move(expression));

@@ -28,8 +28,7 @@ bool flow_may_fail(const FlowPlan& flow) {
     return std::any_of(all.begin(), all.end(), fails);
   };
   if (fails(flow.split.text) || fails(flow.split.delimiter)) return true;
-  if (fails(flow.filter) || fails(flow.input_filter) || any(flow.inputs) || any(flow.sink.columns))
-    return true;
+  if (fails(flow.filter) || any(flow.sink.columns)) return true;
   for (const SumColumn& sum : flow.sink.sums) {
     // A sum of numerics may meet NaN or infinity, which can not be taken back.
     if (fails(sum.arg) || fails(sum.filter) || sum.kind == SumColumn::Kind::Sum) return true;
@@ -110,8 +109,6 @@ void ViewPlanner::add_flow(Stream stream, SinkPlan sink) {
   flow.right = stream.right;
   flow.outer = stream.outer;
   flow.split = std::move(stream.split);
-  flow.inputs = std::move(stream.inputs);
-  flow.input_filter = std::move(stream.input_filter);
   flow.filter = std::move(stream.filter);
   flow.identity = std::move(stream.identity);
   flow.sink = std::move(sink);

@@ -40,6 +40,7 @@ struct Growth {
 }  // namespace
 
 bool may_outgrow(const FlowPlan& flow, SourceRows source) {
+  if (flow.split.text) return true;  // Small rows too, if there are words enough.
   Growth row;
   size_t sets = 0;  // Of values of any size.
   for (const ExpressionPtr& column : flow.sink.columns) row.add(column);
@@ -49,7 +50,7 @@ bool may_outgrow(const FlowPlan& flow, SourceRows source) {
   }
   if (row.grows || sets > 1 || row.bounded > kViewRowBytesMax / 2) return true;
   if (row.columns.empty()) return flow.sink.identity_first;
-  const bool only_chooses = flow.source == FlowSource::Table && !flow.split.text && !flow.sink.identity_first;
+  const bool only_chooses = flow.source == FlowSource::Table && !flow.sink.identity_first;
   return !only_chooses || source != SourceRows::OfTable;
 }
 

@@ -1,4 +1,5 @@
-// Which flows may bring a row that is larger than one of a view may be (base/row_limits.h).
+// Which flows may bring a row that is larger than one of a view may be (base/row_limits.h), or that has more
+// words than one may have.
 #pragma once
 
 #include "sql/plan/view_plan.h"

@@ -12,8 +12,6 @@ struct Stream {
   TableId table;
   TableId left, right;
   bool outer = false;
-  std::vector<ExpressionPtr> inputs;  // LeftOnly.
-  ExpressionPtr input_filter;         // LeftOnly.
 
   SplitPlan split;  // Table.
 

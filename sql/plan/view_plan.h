@@ -75,10 +75,8 @@ struct SinkPlan {
 
 // Where a flow's rows come from.
 enum class FlowSource : uint8_t {
-  Table,     // The stored columns of `table`.
-  Join,      // The stored columns of `left`, then those of `right`: pairs under one join key.
-  LeftOnly,  // The same width, with NULL for all of `right`: rows of `table`, which is the left input of a
-             // left join and not the side, that can have no partner (their join key is NULL).
+  Table,  // The stored columns of `table`.
+  Join,   // The stored columns of `left`, then those of `right`: pairs under one join key.
 };
 
 // A row becomes one per word of a text: the source's columns, then the word, and how many times it came
@@ -90,16 +88,14 @@ struct SplitPlan {
 
 struct FlowPlan {
   FlowSource source = FlowSource::Table;
-  TableId table;        // Table, LeftOnly: whose changes.
-  TableId left, right;  // Join, LeftOnly: the sides; changes of both.
+  TableId table;        // Table: whose changes.
+  TableId left, right;  // Join: the sides; changes of both.
   bool outer = false;   // Join: left rows without partner come with NULLs.
 
   SplitPlan split;  // Table only.
 
   // All over the source's columns.
-  std::vector<ExpressionPtr> inputs;  // LeftOnly: the left side's columns, over those of `table`,
-  ExpressionPtr input_filter;         // for the rows that pass this.
-  ExpressionPtr filter;               // Null: all rows.
+  ExpressionPtr filter;  // Null: all rows.
   // What tells rows of the flow apart, the same before and after a change; names them in the error set.
   std::vector<ExpressionPtr> identity;
   SinkPlan sink;

@@ -93,6 +93,10 @@ class ChangeTask : public Task {
     Result<bool, SqlError> wanted = decide(*present);
     if (!wanted.ok()) return finish(wanted.error());
     if (!*wanted) return succeed(0);
+    // Before the write: if it fails, nothing is written.
+    returned_.resize(returning_.result_count());
+    const Fault fault = returning_.run(evaluation_, RowInput(values_.data()), returned_);
+    if (!fault.ok()) return finish(evaluation_.take_error(fault));
     OwnedOperation operation;
     operation.kind = change_.set ? OperationKind::CompareAndPut : OperationKind::CompareAndDelete;
     operation.table = change_.table.id;
@@ -151,12 +155,7 @@ class ChangeTask : public Task {
   }
 
   void succeed(int rows) {
-    if (rows > 0 && returning_.result_count() > 0) {
-      std::vector<Value> results(returning_.result_count());
-      const Fault fault = returning_.run(evaluation_, RowInput(values_.data()), results);
-      if (!fault.ok()) return finish(evaluation_.take_error(fault));
-      running_.sink.row(results);
-    }
+    if (rows > 0 && !returned_.empty()) running_.sink.row(returned_);
     finish((change_.set ? "UPDATE " : "DELETE ") + std::to_string(rows));
   }
 
@@ -169,6 +168,7 @@ class ChangeTask : public Task {
   KeyOfTable at_;
   std::string before_;
   std::vector<Value> values_;
+  std::vector<Value> returned_;  // In the evaluation's memory.
   EncodedRow after_;
   int attempts_ = 0;
   Micros give_up_{};

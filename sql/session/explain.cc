@@ -139,9 +139,6 @@ class ViewExplanation {
         line += std::string(flow.outer ? "left join" : "join") + " of " + name_of(flow.left) + " and " +
                 name_of(flow.right) + ", in their region";
         break;
-      case FlowSource::LeftOnly:
-        line += "rows of " + name_of(flow.table) + " that can have no partner";
-        break;
     }
     line += "; " + std::string(sink_of(flow.sink)) + name_of(flow.sink.table);
     for (const ValueSet& set : flow.sink.value_sets) line += " and " + name_of(set.table);

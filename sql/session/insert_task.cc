@@ -1,12 +1,26 @@
 // INSERT: the rows of a query, written.
+#include <algorithm>
+
 #include "sql/session/query_run.h"
 #include "sql/session/read_gate.h"
 #include "sql/session/row_writer.h"
 #include "sql/session/task.h"
+#include "sql/session/token_paths.h"
 
 namespace tidemark::sql {
 
 namespace {
+
+// Whether the query would see rows that are written to the table while it runs, itself or through a view.
+bool reads(const Relation& query, TableId table, const CatalogSnapshot& catalog) {
+  const std::vector<TableSchemaPtr> tables = tables_of(query);
+  return std::any_of(tables.begin(), tables.end(), [&](const TableSchemaPtr& one) {
+    if (one->id == table) return true;
+    if (one->kind != SchemaKind::View) return false;
+    const std::vector<TableId> behind = tables_behind(catalog, one->id);
+    return std::find(behind.begin(), behind.end(), table) != behind.end();
+  });
+}
 
 class InsertTask : public Task {
  public:
@@ -21,6 +35,7 @@ class InsertTask : public Task {
         std::make_unique<QueryRun>(running_, *insert.source,
                                    QueryRun::Outside{[this](const Batch& batch) { return on_batch(batch); },
                                                      [this](SqlStatus status) { on_query_end(status); }});
+    if (reads(*insert.source, insert.table->id, *running_.statement->catalog())) query_->read_whole();
     gate_ = std::make_unique<ReadGate>(running_, *insert.source, [this](SqlStatus status) {
       if (!status.ok()) return finish(status.error());
       query_->start();

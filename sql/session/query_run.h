@@ -21,6 +21,8 @@ class QueryRun {
   // `query` and what `running` refers to outlive it. Destroying it drops what is under way.
   QueryRun(const Running& running, const Relation& query, Outside outside);
 
+  // It is to take no batch before the last row was read. Before start().
+  void read_whole() { settings_.reads_whole = true; }
   void start();
   // Takes no batches until resume().
   void pause() { paused_ = true; }

@@ -48,7 +48,8 @@ SqlError duplicate_key(const TableSchema& table) {
 
 struct RowWriter::Chunk {
   std::vector<EncodedRow> rows;
-  std::vector<Value> values;  // All columns of each row.
+  std::vector<Value> values;    // All columns of each row.
+  std::vector<Value> returned;  // All of RETURNING of each row that is to be written.
   std::vector<bool> is_written;
   Arena arena;
   size_t bytes = 0;
@@ -79,10 +80,11 @@ SqlStatus RowWriter::add(const Value* row) {
   if (!open_) open_ = std::make_shared<Chunk>();
   Chunk& chunk = *open_;
   const size_t width = rules_.table->columns.size();
-  table_->codec->encode({row, width}, chunk.rows.emplace_back());
-  const EncodedRow& encoded = chunk.rows.back();
+  EncodedRow encoded;
+  table_->codec->encode({row, width}, encoded);
   TM_TRY(check_size(encoded));
-  if (rules_.on_conflict == ast::ConflictAction::Update && !chunk.keys.insert(encoded.key).second) {
+  if (rules_.on_conflict != ast::ConflictAction::Error && !chunk.keys.insert(encoded.key).second) {
+    if (rules_.on_conflict == ast::ConflictAction::Nothing) return {};  // The first is there by then.
     return error(sqlstate::kCardinalityViolation,
                  "ON CONFLICT DO UPDATE command cannot affect row a second time",
                  "Ensure that no rows proposed for insertion within the same command have duplicate "
@@ -90,6 +92,7 @@ SqlStatus RowWriter::add(const Value* row) {
   }
   for (size_t i = 0; i < width; ++i) chunk.values.push_back(row[i].copy_into(chunk.arena));
   chunk.bytes += encoded.key.size() + encoded.row.size();
+  chunk.rows.push_back(std::move(encoded));
   if (chunk.rows.size() >= kChunkRowsMax || chunk.bytes >= kChunkBytesMax) launch();
   return {};
 }
@@ -114,10 +117,12 @@ void RowWriter::launch() {
   ChunkPtr chunk = std::move(open_);
   open_.reset();
   chunk->is_written.resize(chunk->rows.size());
+  chunk->returned.resize(chunk->rows.size() * returning_.result_count());
   ++in_flight_;
-  const bool must_read =
-      rules_.on_conflict == ast::ConflictAction::Update ||
-      (rules_.on_conflict == ast::ConflictAction::Nothing && running_.session.transaction.is_open());
+  // Of rows that are there already nothing is returned, so that nothing may fail for them.
+  const bool must_read = rules_.on_conflict == ast::ConflictAction::Update ||
+                         (rules_.on_conflict == ast::ConflictAction::Nothing &&
+                          (running_.session.transaction.is_open() || returning_.result_count() > 0));
   if (!must_read) return insert(chunk);
   Indexes all(chunk->rows.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
@@ -130,7 +135,9 @@ void RowWriter::insert(const ChunkPtr& chunk) {
   const bool if_absent = rules_.on_conflict == ast::ConflictAction::Nothing;
   Transaction& transaction = running_.session.transaction;
   std::vector<OwnedOperation> operations;
-  for (const EncodedRow& row : chunk->rows) {
+  for (size_t i = 0; i < chunk->rows.size(); ++i) {
+    if (SqlStatus computed = compute_returning(*chunk, i); !computed.ok()) return fail(computed.error());
+    const EncodedRow& row = chunk->rows[i];
     OwnedOperation& operation = operations.emplace_back();
     operation.kind = if_absent ? OperationKind::InsertIfAbsent : OperationKind::Insert;
     operation.table = rules_.table->id;
@@ -221,6 +228,7 @@ Result<std::optional<OwnedOperation>, SqlError> RowWriter::decide(Chunk& chunk, 
       TM_TRY(set_updated(chunk, index, *present, wanted));
     if (!wanted) return std::optional<OwnedOperation>();
   }
+  TM_TRY(compute_returning(chunk, index));
   const EncodedRow& row = chunk.rows[index];
   OwnedOperation out;
   out.kind = OperationKind::CompareAndPut;
@@ -292,25 +300,33 @@ void RowWriter::complete(const ChunkPtr& chunk) {
   if (ended_) return;
   --in_flight_;
   for (bool written : chunk->is_written) rows_written_ += written ? 1 : 0;
-  if (SqlStatus given = give_returning(*chunk); !given.ok()) return fail(given.error());
+  give_returning(*chunk);
   if (finishing_) return end_if_over();
   outside_.on_room();
 }
 
-SqlStatus RowWriter::give_returning(const Chunk& chunk) {
+SqlStatus RowWriter::compute_returning(Chunk& chunk, size_t index) {
   if (returning_.result_count() == 0) return {};
-  std::vector<Value> results(returning_.result_count());
-  for (size_t i = 0; i < chunk.rows.size(); ++i) {
-    if (!chunk.is_written[i]) continue;
-    evaluation_.arena.reset();
-    std::vector<Value> values;
-    Fault fault = table_->codec->decode(chunk.rows[i].key, chunk.rows[i].row, evaluation_.arena, values);
-    if (!fault.ok()) return to_error(fault);
-    fault = returning_.run(evaluation_, RowInput(values.data()), results);
-    if (!fault.ok()) return evaluation_.take_error(fault);
-    running_.sink.row(results);
+  evaluation_.arena.reset();
+  const EncodedRow& row = chunk.rows[index];
+  std::vector<Value> values, results(returning_.result_count());
+  Fault fault = table_->codec->decode(row.key, row.row, evaluation_.arena, values);
+  if (!fault.ok()) return to_error(fault);
+  fault = returning_.run(evaluation_, RowInput(values.data()), results);
+  if (!fault.ok()) return evaluation_.take_error(fault);
+  for (size_t i = 0; i < results.size(); ++i) {
+    chunk.returned[index * results.size() + i] = results[i].copy_into(chunk.arena);
   }
-  return {};
+  if (chunk.arena.used_bytes() <= running_.service.query_bytes_max) return {};
+  return error(sqlstate::kOutOfMemory, "RETURNING needs more memory than a query may have",
+               "Return less, or write fewer rows at once.");
+}
+
+void RowWriter::give_returning(const Chunk& chunk) {
+  const size_t width = returning_.result_count();
+  for (size_t i = 0; width > 0 && i < chunk.rows.size(); ++i) {
+    if (chunk.is_written[i]) running_.sink.row({chunk.returned.data() + i * width, width});
+  }
 }
 
 void RowWriter::fail(const SqlError& failure) {

@@ -63,7 +63,9 @@ class RowWriter {
   SqlStatus set_updated(Chunk& chunk, size_t index, const std::string& present, bool& wanted);
   void on_modified(const ChunkPtr& chunk, const Indexes& indexes, const WriteResult& result);
   void complete(const ChunkPtr& chunk);
-  SqlStatus give_returning(const Chunk& chunk);
+  // RETURNING of a row that is about to be written: if it fails, nothing is.
+  SqlStatus compute_returning(Chunk& chunk, size_t index);
+  void give_returning(const Chunk& chunk);
   void fail(const SqlError& error);
   void end_if_over();
 

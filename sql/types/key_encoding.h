@@ -25,6 +25,13 @@ struct KeyColumn {
 // values give equal bytes: 1.0 and 1.00, 0 and -0.
 void append_key(const Value& value, SortOrder order, std::string& out);
 
+// Whether values of the kind that differ may be equal, and so have the same key: 1.0 and 1.00, also within
+// jsonb; 0 and -0; 1 month and 30 days. Their texts differ.
+constexpr bool has_equal_values_that_differ(TypeKind kind) {
+  return kind == TypeKind::Numeric || kind == TypeKind::Double || kind == TypeKind::Jsonb ||
+         kind == TypeKind::Interval;
+}
+
 // REQUIRES: as many values as columns, each NULL or of its column's kind.
 void append_keys(std::span<const KeyColumn> columns, std::span<const Value> values, std::string& out);
 

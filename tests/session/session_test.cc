@@ -77,6 +77,27 @@ TEST_F(SqlSession, UpdateAndDeleteChangeARowByItsKey) {
   EXPECT_THAT(run("select * from t").rows, ElementsAre("1|22|aa"));
 }
 
+TEST_F(SqlSession, WhatCanNotBeReturnedIsNotWritten) {
+  must("create table t (k int primary key, n int not null)");
+  must("insert into t values (1, 1), (2, 0)");
+  EXPECT_EQ(run("update t set n = 0 where k = 1 returning 1 / n").state(), "22012");
+  EXPECT_EQ(run("delete from t where k = 2 returning 1 / n").state(), "22012");
+  EXPECT_EQ(run("insert into t values (3, 1), (4, 0) returning 1 / n").state(), "22012");
+  EXPECT_EQ(run("insert into t values (3, 0) on conflict do nothing returning 1 / n").state(), "22012");
+  EXPECT_EQ(run("insert into t values (1, 7) on conflict (k) do update set n = 0 returning 1 / n").state(),
+            "22012");
+  EXPECT_THAT(run("select * from t").sorted(), ElementsAre("1|1", "2|0"));
+  // Nothing is returned of what is there already.
+  SqlOutcome some =
+      run("insert into t values (2, 0), (3, 1), (3, 0) on conflict do nothing returning k, 1 / n");
+  EXPECT_EQ(some.tag, "INSERT 0 1") << some.text();
+  EXPECT_THAT(some.rows, ElementsAre("3|1"));
+  EXPECT_EQ(run("begin; insert into t values (5, 1); insert into t values (6, 0) returning 1 / n").state(),
+            "22012");
+  must("rollback");
+  EXPECT_THAT(run("select * from t").sorted(), ElementsAre("1|1", "2|0", "3|1"));
+}
+
 TEST_F(SqlSession, CountersOfManySessionsLoseNothing) {
   must("create table t (k int primary key, n int not null)");
   must("insert into t values (1, 0)");
@@ -102,6 +123,24 @@ TEST_F(SqlSession, InsertOfAQueryWritesManyRowsInChunks) {
             "INSERT 0 3600");
   EXPECT_THAT(run("select count(*), count(distinct a), max(b) from pairs").rows, ElementsAre("3600|60|59"));
   EXPECT_EQ(run("insert into pairs select x.n, y.n from numbers x cross join numbers y").state(), "23505");
+}
+
+// Else it would read rows that it has just written, and perhaps never end.
+TEST_F(SqlSession, AQueryOfTheTableThatItIsInsertedIntoSeesNoneOfItsRows) {
+  must("create table t (n int primary key)");
+  must("create materialized view v as select n from t where n >= 0");
+  std::string values;
+  for (int i = 0; i < 3000; ++i) values += (i ? ",(" : "(") + std::to_string(i) + ")";
+  must("insert into t values " + values);
+  EXPECT_EQ(run("insert into t select n + 3000 from t").tag, "INSERT 0 3000");
+  EXPECT_EQ(run("insert into t select n + 6000 from (select n from t where n < 3000) s").tag,
+            "INSERT 0 3000");
+  EXPECT_EQ(run("insert into t select n - 9000 from t where n <= (select max(n) from t)").tag,
+            "INSERT 0 9000");
+  EXPECT_THAT(run("select count(*), min(n), max(n) from t").rows, ElementsAre("18000|-9000|8999"));
+  must("set tidemark.wait = on");
+  EXPECT_EQ(run("insert into t select n + 9000 from v").tag, "INSERT 0 9000");
+  EXPECT_THAT(run("select count(*), max(n) from t").rows, ElementsAre("27000|17999"));
 }
 
 // ---- COPY

@@ -60,6 +60,15 @@ TEST(LanguageOracle, QueriesAnswerAsPostgresDoes) {
            "select array[1, 2]::text, array['a b', 'c\"d', 'null', '', 'e,f', null]::text",
            "select 'b' = any('{a,b}'::text[]), 2 = any(array[1, 2]), 'z' <> all('{a,b}'::text[]), "
            "1 = any('{2,null}'::int[]), 1 <> all('{1,null}'::int[])",
+           "select 5 = any('{05}'::int[]), 5 = any('{ 1,+5}'), 5::smallint <> all('{1,05}'::bigint[]), "
+           "'05' = any('{5}'::int[]), '05' = any('{5}'::text[]), 5 = any('{5.0}'::numeric[]), "
+           "5 = any('{}'::int[]), 5 <> all('{}'::int[])",
+           "select 1.50 = any('{1.5,2}'::numeric[]), date '2024-02-01' <> all('{2024-2-1}'::date[]), "
+           "true = any('{f,t}'::bool[]), 1.5::float8 = any('{15e-1}'::float8[]), "
+           "timestamp '2024-01-01' = any('{2024-01-01}'::timestamp[]), "
+           "'00000000-0000-0000-0000-00000000000A'::uuid = "
+           "any('{00000000-0000-0000-0000-00000000000a}'::uuid[])",
+           "select 5 = any('{5,a}'::int[])",
            "select array_to_string(array(select n * n from generate_series(1, 4) n where n <> 2), ',')",
            "select string_agg(n::text, '; ') from generate_series(1, 4) n where n <> 3",
            "select string_agg(n::text, ',') from generate_series(1, 0) n",
@@ -69,6 +78,11 @@ TEST(LanguageOracle, QueriesAnswerAsPostgresDoes) {
            "select (select max(m) from generate_series(1, n) m) from generate_series(1, 3) n",
            "select n, (select count(*) from generate_series(1, 3) m where m < n) from generate_series(1, 3) "
            "n",
+           "select (select x::text), (select date '2024-01-31' + y), (select z::text), (select j::text) from "
+           "(values (1.0, interval '1 month', 0::float8, '[1.0]'::jsonb), (1.00, interval '30 days', "
+           "'-0'::float8, '[1.00]'::jsonb), (1.0, interval '1 month', 0::float8, '[1.0]'::jsonb), (null, "
+           "null, "
+           "null, null)) v(x, y, z, j)",
            "select 5 & 3, 5 | 3, (-1)::smallint & 7::smallint, 6::bigint & 3",
            "select quote_ident('a'), quote_ident('A b'), quote_ident('a\"b'), quote_literal('it''s')",
            "select 'abc'::name, 26::oid, '5'::oid",
@@ -102,6 +116,20 @@ TEST(LanguageOracle, QueriesAnswerAsPostgresDoes) {
     }
     EXPECT_EQ(ours.sqlstate, theirs.sqlstate) << sql << "\n" << ours.shown() << "\n" << theirs.shown();
     EXPECT_EQ(ours.rows, theirs.rows) << sql << "\n" << ours.shown();
+  }
+}
+
+TEST(LanguageOracle, WhatAggregatesHoldIsMemoryOfTheQuery) {
+  const testing::TestCatalog catalog;
+  MemorySource source;
+  ExecutionSettings settings;
+  settings.memory_bytes_max = 1 << 20;
+  for (const std::string aggregate : {"count(distinct n)", "string_agg(n::text, ',')"}) {
+    const std::string sql = "select n % 2, " + aggregate + " from generate_series(1, ";
+    EXPECT_EQ(testing::run_query(sql + "1000) n group by 1", catalog, source, settings).rows.size(), 2u);
+    EXPECT_EQ(testing::run_query(sql + "1000000) n group by 1", catalog, source, settings).sqlstate,
+              sqlstate::kOutOfMemory)
+        << aggregate;
   }
 }
 

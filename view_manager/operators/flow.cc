@@ -43,8 +43,6 @@ std::string_view bounded_text(std::string_view text) {
 Flow::Flow(const sql::FlowPlan& plan, const FindCodec& codec, const sql::TableCodec* errors)
     : plan_(plan), sink_(make_sink(plan.sink, codec)), errors_(errors) {
   if (plan.filter) filter_.emplace(*plan.filter);
-  if (plan.input_filter) input_filter_.emplace(*plan.input_filter);
-  if (plan.source == sql::FlowSource::LeftOnly) inputs_.emplace(plan.inputs);
   identity_.emplace(plan.identity);
   identity_values_.resize(plan.identity.size());
   if (plan.source == sql::FlowSource::Table) {
@@ -58,32 +56,8 @@ Flow::Flow(const sql::FlowPlan& plan, const FindCodec& codec, const sql::TableCo
 }
 
 void Flow::run(const sql::Value* before, const sql::Value* after, OperatorContext& context) {
-  if (plan_.source == sql::FlowSource::Table) {
-    return splitter_ ? run_split(before, after, context) : run_rows(before, after, context);
-  }
-  TM_ASSERT(plan_.source == sql::FlowSource::LeftOnly);
-  const sql::Value* was = widen(before, wide_before_, context);
-  const sql::Value* is = widen(after, wide_after_, context);
-  run_rows(was, is, context);
-}
-
-// The left row with NULL for the right one, if it can have no partner; else null.
-const sql::Value* Flow::widen(const sql::Value* row, std::vector<sql::Value>& wide,
-                              OperatorContext& context) {
-  if (row == nullptr) return nullptr;
-  sql::RowInput input(row);
-  sql::Value passes;
-  sql::Fault fault = input_filter_->run(context.evaluation, input, passes);
-  if (fault.ok() && (passes.is_null() || !passes.as_bool())) return nullptr;
-  const size_t width = left_->columns().size();
-  if (fault.ok()) fault = inputs_->run(context.evaluation, input, {wide.data(), width});
-  if (!fault.ok()) {
-    // The flow that fills the side computes the same, and reports it.
-    (void)context.evaluation.take_error(fault);
-    return nullptr;
-  }
-  std::fill(wide.begin() + static_cast<std::ptrdiff_t>(width), wide.end(), sql::Value());
-  return wide.data();
+  TM_ASSERT(plan_.source == sql::FlowSource::Table);
+  return splitter_ ? run_split(before, after, context) : run_rows(before, after, context);
 }
 
 void Flow::run_rows(const sql::Value* before, const sql::Value* after, OperatorContext& context) {

@@ -42,17 +42,18 @@ class Flow {
     auto operator<=>(const Word&) const = default;
   };
   bool split(const sql::Value* row, std::vector<Word>& out, sql::SqlError& error, OperatorContext& context);
+  bool is_too_much(const sql::Value* row, const std::vector<Word>& words, OperatorContext& context);
+  void run_word(const sql::Value* before, const sql::Value* after, OperatorContext& context);
   const sql::Value* with_word(const sql::Value* row, const Word& word, std::vector<sql::Value>& wide) const;
   void evaluate(const sql::Value* row, FlowRow& out, OperatorContext& context);
   void check_size(FlowRow& row, OperatorContext& context);
-  const sql::Value* widen(const sql::Value* row, std::vector<sql::Value>& wide, OperatorContext& context);
   void encode_identity(const sql::Value* row, OperatorContext& context);
   void write_error(const FlowRow& row, OperatorContext& context);
   void pair(const sql::Value* own, bool own_is_left, const std::vector<sql::Value>* other,
             std::vector<sql::Value>& out) const;
 
   const sql::FlowPlan& plan_;
-  std::optional<sql::Program> filter_, input_filter_, inputs_, identity_, split_;
+  std::optional<sql::Program> filter_, identity_, split_;
   std::optional<sql::Splitter> splitter_;
   std::unique_ptr<Sink> sink_;
   const sql::TableCodec* errors_;
@@ -63,6 +64,7 @@ class Flow {
   std::string identity_key_;
   std::vector<std::string_view> split_words_;
   std::vector<Word> words_before_, words_after_;
+  sql::Arena word_arena_;
 };
 
 }  // namespace tidemark
