@@ -221,7 +221,6 @@ EntriesWatch::~EntriesWatch() {
 }
 
 void EntriesWatch::look_again() {
-  state_->known.clear();
   state_->read();
 }
 

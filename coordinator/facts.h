@@ -105,7 +105,7 @@ class EntriesWatch {
   EntriesWatch(const EntriesWatch&) = delete;
   EntriesWatch& operator=(const EntriesWatch&) = delete;
 
-  void look_again();  // At all of them.
+  void look_again();
 
  private:
   struct State;

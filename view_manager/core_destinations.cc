@@ -130,11 +130,8 @@ void ViewManagerCore::answered(uint64_t request, ShardRange shards) {
     size_t before = destination.in_flight.size();
     std::erase_if(destination.in_flight, [&](const auto& batch) { return batch.request == request; });
     if (destination.in_flight.size() == before) return;
-    destination.waits_from = now_;
     if (is_slow(destination)) destination.effects_max *= 2;
-    if (is_slow(destination)) return;
-    destination.parked_for = {};
-    destination.stalled_since = destination.owes_answer() ? now_ : Micros{};
+    destination.heard(now_);
   });
 }
 
@@ -143,7 +140,7 @@ void ViewManagerCore::hold(ShardRange shards, uint64_t request, Micros delay) {
   destinations_.for_overlapping(shards, [&](Destination& destination) {
     if (request < destination.fresh_from) return;
     destination.rewind(next_request_);
-    destination.waits_from = now_;
+    destination.heard(now_);
     destination.hold_until = Micros{now_.value + delay.value};
   });
 }
@@ -190,7 +187,7 @@ void ViewManagerCore::learn(const std::vector<Destinations::Part>& parts) {
 
 // ---- silence
 
-// Whoever does not answer is asked; who takes nothing for long may be parked.
+// Whoever does not answer is asked; who does nothing for long may be parked.
 void ViewManagerCore::check_silence() {
   for (Destination& destination : destinations_.all()) {
     if (destination.stalled_since == Micros{}) continue;
@@ -201,8 +198,9 @@ void ViewManagerCore::check_silence() {
   }
 }
 
-// Memory is short: input for those that have taken nothing for long is let go, and the others go on. Their
-// lanes commit no further until the stalled ones have come back and the log was read again for them.
+// Memory is short: input for those that have done nothing for long is let go, and the others go on. Their
+// lanes commit no further until the stalled ones have come back and the log was read again for them. (A busy
+// one would say at once where it is, and be busy again.)
 void ViewManagerCore::park_stalled() {
   for (Destination& destination : destinations_.all()) {
     if (destination.parked || destination.stalled_since == Micros{}) continue;
@@ -211,12 +209,6 @@ void ViewManagerCore::park_stalled() {
     destination.parked = true;
     // Else a late answer to a batch would end the waiting, and nothing would be left to send or to ask.
     if (!destination.asking) destination.question(next_request_, now_);
-    // A busy one would say at once where it is, and be busy again: it is asked after a while, each time twice
-    // as long, so that the log is not read again and again.
-    if (is_slow(destination)) {
-      destination.parked_for.value = std::max(limits_.stall_timeout.value, 2 * destination.parked_for.value);
-      destination.hold_until = Micros{now_.value + destination.parked_for.value};
-    }
     ++counts_.parked;
     for (auto& queue : queues_) {
       for (const auto& entry : queue->entries()) {

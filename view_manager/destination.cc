@@ -26,6 +26,11 @@ void Destination::wait(Micros now) {
   if (stalled_since == Micros{}) stalled_since = now;
 }
 
+void Destination::heard(Micros now) {
+  waits_from = now;
+  stalled_since = owes_answer() ? now : Micros{};
+}
+
 void Destination::forget_queue(uint64_t serial) {
   unsent_from.erase(serial);
   open_from.erase(serial);
@@ -97,7 +102,6 @@ void Destinations::learn(const std::vector<Part>& parts, uint64_t next_request) 
       // What was told later than this answer was sent still holds.
       if (old.shards.contains(part.shards)) now.acked.raise(old.acked);
       now.effects_max = old.effects_max;
-      now.parked_for = old.parked_for;
       now.asking = false;
       now.rewind(next_request);
       out.push_back(std::move(now));

@@ -26,7 +26,6 @@ struct Destination {
   // Input for it is let go, since it took nothing while memory was short. Always with `asking`: only what a
   // region says of where it is ends it.
   bool parked = false;
-  Micros parked_for{};  // At least, the last time, since it was busy and not silent.
   // In one batch: a single one after "busy", then twice as many with each batch that was applied. While it is
   // less than a batch may have, only one batch is under way.
   uint32_t effects_max = UINT32_MAX;
@@ -39,12 +38,13 @@ struct Destination {
   std::vector<InFlight> in_flight;
   // Refusals of older requests are no news: what they made us do again is under way.
   uint64_t fresh_from = 0;
-  // Since when it has neither taken a batch nor told where it is, though one of them is due; 0: nothing is.
-  // Refusals and "busy" do not end it, nor do the few effects at a time that a busy one takes.
+  // Since when it has done nothing with what is sent, nor told where it is, though one of them is due; 0:
+  // nothing is. Who refuses since it is not the owner, or not yet, has done nothing.
   Micros stalled_since{};
   Micros waits_from{};  // Since when it has said nothing at all.
   bool owes_answer() const { return !in_flight.empty() || asked != 0; }
-  void wait(Micros now);  // For what is about to be sent.
+  void wait(Micros now);   // For what is about to be sent.
+  void heard(Micros now);  // It is at work.
 
   // Per queue (by its serial): entries before these offsets have nothing unsent, or nothing open, for it.
   std::map<uint64_t, Offset> unsent_from;

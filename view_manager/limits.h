@@ -21,7 +21,7 @@ struct ViewManagerLimits {
   uint32_t batches_in_flight_max = 2;          // Per destination part; more wait and combine.
 
   Micros answer_timeout{500'000};   // Then a destination is asked where it is.
-  Micros stall_timeout{2'000'000};  // Of one that takes nothing: then it may be parked, if memory is short.
+  Micros stall_timeout{2'000'000};  // Of one that does nothing: then it may be parked, if memory is short.
   Micros busy_delay{5'000};         // Before a busy destination is tried again.
   Micros report_interval{50'000};   // Between reports of mere progress; markers are reported at once.
   Micros repeat_interval{500'000};  // Between repetitions of what was perhaps lost.

@@ -29,7 +29,7 @@ ViewManagerMetrics::ViewManagerMetrics(Metrics& metrics)
           {"tidemark_view_manager_effects_bytes", "Effects computed and not yet acknowledged; bounded."})),
       parked_(metrics.gauge(
           {"tidemark_view_manager_destinations_parked",
-           "Destinations that took nothing while memory was short: input for them is let go."})) {
+           "Destinations that did nothing while memory was short: input for them is let go."})) {
   add_total(metrics.counter({"tidemark_view_manager_entries_total", "Records read from queues."}),
             [](const Core& core) { return core.counts().entries; });
   add_total(metrics.counter({"tidemark_view_manager_changes_total", "Changes read from queues."}),

@@ -121,7 +121,7 @@ TEST_F(WatchedDirectoryTest, OnlyEntriesThatChangedAreReadAgain) {
   std::vector<std::string> alive;
   EntriesWatch watch(counting, world, paths::kNodes, [&](const auto& entries) {
     alive.clear();
-    for (const EntriesWatch::Named& entry : entries) alive.push_back(entry.name);
+    for (const EntriesWatch::Named& entry : entries) alive.push_back(entry.name + " " + entry.entry.data);
   });
   world.run_until(Micros{world.now().value + 1'000'000});
   EXPECT_EQ(alive.size(), 3u);
@@ -131,8 +131,14 @@ TEST_F(WatchedDirectoryTest, OnlyEntriesThatChangedAreReadAgain) {
   EXPECT_EQ(alive.size(), 4u);
   EXPECT_EQ(std::exchange(counting.entries_read, 0), 1);
   watch.look_again();
+  CoordinationOp change;
+  change.kind = CoordinationOp::Kind::Set;
+  change.path = std::string(paths::kNodes) + "/a";
+  change.data = "changed";
+  coordination.multi({change}, [](auto) {});
   world.run_until(Micros{world.now().value + 1'000'000});
-  EXPECT_EQ(counting.entries_read, 4);
+  EXPECT_EQ(alive[0], "a changed");
+  EXPECT_EQ(counting.entries_read, 1);
 }
 
 }  // namespace

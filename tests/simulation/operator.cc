@@ -137,8 +137,9 @@ SimProcess* Operator::choose_lost() {
     return static_cast<double>(names.size()) >= needs ? names : std::set<std::string>{};
   };
   std::vector<SimProcess*> candidates;
-  const std::set<std::string> managers = spare(wishes_.view_managers(), "remove view manager", 1);
-  const std::set<std::string> nodes = spare(wishes_.nodes(), "remove node", scenario_.replicas);
+  const pb::WishFact wishes = cluster_.wishes();
+  const std::set<std::string> managers = spare(wishes.view_managers(), "remove view manager", 1);
+  const std::set<std::string> nodes = spare(wishes.nodes(), "remove node", scenario_.replicas);
   // Of one that has not come yet, who asked for it can tell whether it will.
   auto is_coming = [this](const std::string& name) {
     return std::any_of(

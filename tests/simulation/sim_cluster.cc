@@ -251,12 +251,25 @@ bool SimCluster::run_until(const std::function<bool()>& holds, Micros limit) {
   return world_.scheduler.run_while_not([&] { return holds() || world_.scheduler.now() >= end; }) && holds();
 }
 
-// The map of a small cluster is one entry, after a byte of its kind.
+namespace {
+
+// The facts of a small cluster are one entry each, after a byte of its kind.
+template <typename Message>
+Message fact_at(CoordinationTree& coordination, const char* path) {
+  Message out;
+  const auto entry = coordination.entries().get(SessionNumber{}, path);
+  if (entry.ok()) out.ParseFromString(entry->data.substr(1));
+  return out;
+}
+
+}  // namespace
+
 pb::RegionMap SimCluster::region_map() {
-  pb::RegionMap map;
-  const auto entry = world_.coordination.entries().get(SessionNumber{}, paths::kRegionMap);
-  if (entry.ok()) map.ParseFromString(entry->data.substr(1));
-  return map;
+  return fact_at<pb::RegionMap>(world_.coordination, paths::kRegionMap);
+}
+
+pb::WishFact SimCluster::wishes() {
+  return fact_at<pb::WishFact>(world_.coordination, paths::kWishes);
 }
 
 bool SimCluster::serving() {

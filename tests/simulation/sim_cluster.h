@@ -76,7 +76,9 @@ class SimCluster {
 
   // ---- facts and requests, as operators and gateways see them
 
-  pb::RegionMap region_map();  // As it is now: no watch is as fresh.
+  // As they are now: no watch is as fresh.
+  pb::RegionMap region_map();
+  pb::WishFact wishes();
   // The region map as the client knows it is complete, and every region has an owner that is alive.
   bool serving();
   // Asks the coordinator for tables; runs until the catalog has them. Gives the newest version.
