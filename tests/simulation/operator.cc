@@ -141,11 +141,11 @@ SimProcess* Operator::choose_lost() {
   const std::set<std::string> managers = spare(wishes.view_managers(), "remove view manager", 1);
   const std::set<std::string> nodes = spare(wishes.nodes(), "remove node", scenario_.replicas);
   // Of one that has not come yet, who asked for it can tell whether it will.
-  auto is_coming = [this](const std::string& name) {
-    return std::any_of(
-        operations_.running().begin(), operations_.running().end(), [&](const auto& operation) {
-          return operation.kind() == pb::Operation::ADD_VIEW_MANAGER && operation.member() == name;
-        });
+  const pb::OperationsFact operations = cluster_.operations();
+  auto is_coming = [&](const std::string& name) {
+    return std::any_of(operations.running().begin(), operations.running().end(), [&](const auto& operation) {
+      return operation.kind() == pb::Operation::ADD_VIEW_MANAGER && operation.member() == name;
+    });
   };
   for (SimProcess* process : cluster_.processes()) {
     const std::string& name = process->name();

@@ -272,6 +272,10 @@ pb::WishFact SimCluster::wishes() {
   return fact_at<pb::WishFact>(world_.coordination, paths::kWishes);
 }
 
+pb::OperationsFact SimCluster::operations() {
+  return fact_at<pb::OperationsFact>(world_.coordination, paths::kOperations);
+}
+
 bool SimCluster::serving() {
   ShardId at{0};
   for (const RegionPlace& place : directory_->places()) {

@@ -79,6 +79,7 @@ class SimCluster {
   // As they are now: no watch is as fresh.
   pb::RegionMap region_map();
   pb::WishFact wishes();
+  pb::OperationsFact operations();
   // The region map as the client knows it is complete, and every region has an owner that is alive.
   bool serving();
   // Asks the coordinator for tables; runs until the catalog has them. Gives the newest version.
