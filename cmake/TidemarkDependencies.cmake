@@ -30,7 +30,9 @@ tm_system_library(tm_prometheus_pull prometheus/exposer.h prometheus-cpp-pull)
 tm_system_library(tm_prometheus_core prometheus/registry.h prometheus-cpp-core)
 
 add_library(tm_asio INTERFACE)
-target_compile_definitions(tm_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED)
+# How memory is taken must not depend on whether a file includes Asio before the standard library's headers: what one
+# file has allocated, another one releases.
+target_compile_definitions(tm_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED ASIO_HAS_STD_ALIGNED_ALLOC=1)
 target_link_libraries(tm_asio INTERFACE Threads::Threads)
 if(TIDEMARK_SANITIZE MATCHES "thread")
   # The sanitizer knows locks, which order all that Asio passes on, but no fences.

@@ -718,7 +718,7 @@ TEST_F(CoreTest, ARefusalIsTheAnswerToOneQuestionOnly) {
 
 // Two queues, one with the even lanes and one with the odd ones.
 TEST_F(CoreTest, ABatchNamesNoMoreRunsOfLanesThanFitARecord) {
-  constexpr ShardCount kMany{16'384};
+  constexpr ShardCount kMany{8'192};
   core_ = std::make_unique<ViewManagerCore>(ViewManagerId{"vm"}, kMany, program_, ViewManagerLimits{});
   for (uint64_t epoch : {1, 2}) {
     pb::Message message;
@@ -747,7 +747,7 @@ TEST_F(CoreTest, ABatchNamesNoMoreRunsOfLanesThanFitARecord) {
   *told.mutable_effects_answer()->add_parts()->mutable_shards() = to_pb(kMany.all());
   deliver(std::move(told));
   ASSERT_EQ(batches_.size(), 2u);
-  for (const Outgoing& batch : batches_) EXPECT_EQ(batch.message->effects().lanes_size(), 8'192);
+  for (const Outgoing& batch : batches_) EXPECT_EQ(batch.message->effects().lanes_size(), 4'096);
 }
 
 }  // namespace
