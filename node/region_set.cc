@@ -99,6 +99,7 @@ void RegionSet::reconcile() {
     if (auto facts = facts_of(view_.map(), region)) replica->on_facts(*facts);
     if (replica->owning()) replica->trim_to(Offset{entry.floor()});
   }
+  give_up_seeds();
 }
 
 // ---- dropping ----------------------------------------------------------------------------------------
@@ -144,7 +145,7 @@ void RegionSet::drop(RegionId region) {
   if (shards) erase_uncovered(*shards, region);
 }
 
-// A child's rows are its parent's: only what no other region here holds may go.
+// A child's rows are its parent's: only what no other region here holds, or is being sent, may go.
 void RegionSet::erase_uncovered(ShardRange shards, RegionId except) {
   std::vector<ShardRange> others;
   for (const auto& [region, replica] : replicas_) {
@@ -152,6 +153,9 @@ void RegionSet::erase_uncovered(ShardRange shards, RegionId except) {
   }
   for (const auto& [region, held] : saved_) {
     if (region != except) others.push_back(held.shards);
+  }
+  for (const auto& [region, seeded] : seeding_) {
+    if (region != except) others.push_back(seeded);
   }
   std::sort(others.begin(), others.end());
   ShardId at = shards.begin;
@@ -353,7 +357,21 @@ bool RegionSet::begin_seed(RegionId region) {
   store_.forget(region);
   saved_.erase(region);
   store_.erase_shards(shards);
+  std::erase_if(seeding_, [&](const auto& it) { return it.second.overlaps(shards); });
+  seeding_[region] = shards;
   return true;
+}
+
+// Of those that are no longer wanted, and did not become a region here.
+void RegionSet::give_up_seeds() {
+  std::map<RegionId, ShardRange> unwanted;
+  for (const auto& [region, shards] : seeding_) {
+    if (wants_seed_.count(region) == 0) unwanted.emplace(region, shards);
+  }
+  for (const auto& [region, shards] : unwanted) {
+    seeding_.erase(region);
+    if (find(region) == nullptr) erase_uncovered(shards, region);
+  }
 }
 
 bool RegionSet::install_seed(const Checkpoint& seed) {
@@ -366,6 +384,7 @@ bool RegionSet::install_seed(const Checkpoint& seed) {
   on_disk_[seed.region] = seed;
   if (!load_checkpoint(*entry, seed.joined)) return false;
   wants_seed_.erase(seed.region);
+  seeding_.erase(seed.region);
   save([](const Status&) {});
   scheduler_.post([this] { reconcile(); });
   return true;

@@ -49,6 +49,8 @@ class RegionSet {
   // Room for a seed: what the store had of the region is gone. False: not now, another region here that
   // overlaps it would write into its rows when it is replayed.
   bool begin_seed(RegionId region);
+  // Its rows may be put: no other region has taken its place since it began.
+  bool is_seeding(RegionId region) const { return seeding_.count(region) != 0; }
   // The rows are there. False: not wanted, not valid or older than what is here.
   bool install_seed(const Checkpoint& seed);
 
@@ -86,6 +88,7 @@ class RegionSet {
   void give_up(RegionId region);
   void try_again(RegionId region);
   bool is_doubted(RegionId region) const;
+  void give_up_seeds();
   void save_now();
 
   ReplicaContext context_;
@@ -98,6 +101,7 @@ class RegionSet {
   std::map<RegionId, Checkpoint> on_disk_;  // Loaded, and not yet turned into a replica.
   std::map<RegionId, Held> saved_;          // What is durable.
   std::map<RegionId, MapVersion> wants_seed_;
+  std::map<RegionId, ShardRange> seeding_;  // Begun: the rows of these shards are the seed's. None overlap.
   std::set<RegionId> failed_;   // Can not be used: kept as they are, and tried again if that may help.
   std::set<RegionId> doubted_;  // Failed once: what they have counts again once they follow their log.
 

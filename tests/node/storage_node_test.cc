@@ -334,6 +334,93 @@ TEST(StorageNode, ASeedIsNotMixedFromTwoOwners) {
   bed.expect_nothing_lost();
 }
 
+// The owner pauses while it sends, the region is split, another sends the child, and the first one wakes up.
+TEST(StorageNode, ASeedOfAChildIsNotMixedWithTheParents) {
+  NodeBed bed;
+  bed.seed_chunk_bytes = 300;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  write_round(bed, 50, "first");
+  bed.start("n3");
+  bed.run_for(Micros{1'000'000});
+  std::shared_ptr<pb::Message> late;
+  bool child_has_rows = false;
+  bed.network.set_tap([&](const Address& from, const Address& to, const pb::Message& message) {
+    if (!message.has_checkpoint_chunk()) return;
+    const pb::CheckpointChunk& chunk = message.checkpoint_chunk();
+    const bool of_parent = chunk.region() == 1 && chunk.index() == 2 && !late;
+    if (of_parent) late = std::make_shared<pb::Message>(message);
+    const bool last_of_child = chunk.region() == 2 && chunk.last() && !child_has_rows;
+    if (last_of_child) child_has_rows = true;
+    if (of_parent || last_of_child) bed.network.cut(from, to);
+  });
+  bed.change_map([&](pb::RegionMap& map) {
+    pb::Replica& replica = *bed.entry(map, 1).add_replicas();
+    replica.set_node("n3");
+    replica.set_joined(map.version());
+  });
+  ASSERT_TRUE(bed.run_until([&] { return late != nullptr; }));
+  bed.split(1, 7);
+  write_round(bed, 50, "second");
+  bed.crash("n1");
+  for (uint64_t child : {2, 3}) bed.move(child, "n2");
+  ASSERT_TRUE(bed.run_until([&] { return child_has_rows; }));
+  bed.network.heal_all();
+  auto woken = bed.network.connect(Address{"n1"}, bed.scheduler);
+  woken->send(Address{"n3"}, late);
+  for (uint64_t child : {2, 3})
+    ASSERT_TRUE(bed.run_until([&] { return bed.status("n3", child).has_checkpoint(); })) << child;
+  bed.crash("n2");
+  for (uint64_t child : {2, 3}) {
+    bed.move(child, "n3");
+    ASSERT_TRUE(bed.run_until([&] { return bed.owns("n3", child); })) << child;
+  }
+  bed.expect_nothing_lost();
+}
+
+// The parent's rows are the child's, and of the child only the seed's have come: they stay when the map lets
+// go of the parent.
+TEST(StorageNode, ASeedOutlivesTheParentThatIsDroppedMeanwhile) {
+  NodeBed bed;
+  bed.seed_chunk_bytes = 300;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  write_round(bed, 50, "first");
+  bed.split(1, 3);
+  for (uint64_t child : {2, 3})
+    ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", child).has_checkpoint(); })) << child;
+  bed.change_map([&](pb::RegionMap& map) { bed.entry(map, 3).mutable_replicas()->RemoveLast(); });
+  ASSERT_TRUE(bed.run_until([&] { return bed.node("n2").regions().find(RegionId{3}) == nullptr; }));
+
+  bool is_amid = false;
+  bed.network.set_tap([&](const Address& from, const Address& to, const pb::Message& message) {
+    if (!message.has_checkpoint_chunk() || message.checkpoint_chunk().index() != 2 || is_amid) return;
+    is_amid = true;
+    bed.network.cut(from, to);
+  });
+  bed.change_map([&](pb::RegionMap& map) {
+    pb::Replica& replica = *bed.entry(map, 3).add_replicas();
+    replica.set_node("n2");
+    replica.set_joined(map.version());
+  });
+  ASSERT_TRUE(bed.run_until([&] { return is_amid; }));
+  bed.change_map([&](pb::RegionMap& map) {
+    ASSERT_EQ(map.regions(0).region(), 1u);
+    map.mutable_regions()->DeleteSubrange(0, 1);
+  });
+  ASSERT_TRUE(bed.run_until([&] { return bed.node("n2").regions().find(RegionId{1}) == nullptr; }));
+  bed.network.heal_all();
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 3).has_checkpoint(); }));
+  bed.crash("n1");
+  for (uint64_t child : {2, 3}) {
+    bed.move(child, "n2");
+    ASSERT_TRUE(bed.run_until([&] { return bed.owns("n2", child); })) << child;
+  }
+  bed.expect_nothing_lost();
+}
+
 // What it needs of the log may be gone.
 TEST(StorageNode, ASeedBelowTheFloorIsRefused) {
   NodeBed bed;
