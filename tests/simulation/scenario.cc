@@ -181,7 +181,7 @@ void draw_tunables(Draw& draw, Scenario& s) {
   s.silent_records_max = draw.one_of({4, 32, 256});
   s.read_bytes = draw.one_of({2'000, 10'000});
   s.checkpoint_interval_micros = draw.scale(200'000, 10'000'000);
-  s.seed_chunk_bytes = draw.one_of({500, 10'000, 512 << 10});
+  s.seed_chunk_bytes = draw.one_of({100, 500, 10'000});
   s.input_bytes_max = draw.one_of({20'000, 100'000, 64 << 20});
   s.queue_bytes_min = draw.one_of({2'000, 5'000, 64 << 10});
   s.effects_bytes_max = draw.one_of({5'000, 100'000, 128 << 20});
