@@ -41,6 +41,7 @@ void Coordinator::on(const news::FactsRead& news, CoordinatorCommands&) {
 }
 
 void Coordinator::on(const news::NodesAlive& news, CoordinatorCommands&) {
+  for (const auto& [name, process] : news.members) forget_last_boot(name, process.boot());
   observed_.nodes = news.members;
   nodes_known_ = true;
   note_absences();
@@ -108,6 +109,12 @@ void Coordinator::note_absences() {
     note(observed_.view_managers_absent_since, wish.name(), alive);
     if (alive) observed_.launched_at.erase(wish.name());
   }
+}
+
+// What the process before told need not hold any more: the disk may be another.
+void Coordinator::forget_last_boot(const std::string& node, uint64_t boot) {
+  if (std::exchange(boots_[node], boot) == boot) return;
+  for (auto& [region, by_node] : observed_.statuses) by_node.erase(node);
 }
 
 void Coordinator::forget_statuses() {

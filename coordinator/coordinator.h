@@ -81,6 +81,7 @@ class Coordinator {
   void on(const news::WriteFailed&, CoordinatorCommands& out);
   void decide(CoordinatorCommands& out);
   void note_absences();
+  void forget_last_boot(const std::string& node, uint64_t boot);
   void forget_statuses();
 
   const CoordinatorSettings settings_;
@@ -90,6 +91,7 @@ class Coordinator {
   bool view_managers_known_ = false;
   std::optional<ClusterFacts> facts_;
   Observed observed_;
+  std::map<std::string, uint64_t> boots_;  // Of each node's last process.
 };
 
 }  // namespace tidemark

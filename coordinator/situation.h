@@ -35,7 +35,7 @@ struct CoordinatorSettings {
   std::string launcher;  // Command that starts a view manager; its identity is the last argument.
   // How long a standby may be away before it is replaced.
   Micros replica_absence{300'000'000};
-  uint32_t seeds_at_once = 4;  // Regions with a replica that has no checkpoint yet.
+  uint32_t seeds_at_once = 4;  // Checkpoints that a node may wait for before it is given another region.
   // A log is cut without being asked when so many records can go. 0: only on request.
   uint64_t discard_records_min = 10'000;
   Micros rebalance_every{0};  // 0: only on request.

@@ -59,20 +59,26 @@ size_t good_replicas(const Situation& now, const pb::RegionEntry& entry) {
                     [&](const auto& replica) { return is_good(now, replica.node()); }));
 }
 
-size_t seeds_under_way(const Situation& now) {
-  size_t count = 0;
+// The nodes that may be sent one more. Each counts for itself: one that can take none, since its disk is
+// full, say, holds nobody else up.
+std::set<std::string> seed_takers(const Situation& now) {
+  std::map<std::string, size_t> under_way;
   for (const auto* entry : now.live_regions())
     for (const auto& replica : entry->replicas())
-      count += replica.joined() != entry->born() && now.is_node_alive(replica.node()) &&
-               !now.has_checkpoint(*entry, replica.node());
-  return count;
+      under_way[replica.node()] +=
+          replica.joined() != entry->born() && !now.has_checkpoint(*entry, replica.node());
+  std::set<std::string> out;
+  for (const std::string& node : now.eligible_nodes())
+    if (under_way[node] < now.settings.seeds_at_once) out.insert(node);
+  return out;
 }
 
-// The eligible node with the fewest replicas that has none of this region. Empty: there is none.
-std::string least_loaded(const Situation& now, const pb::RegionEntry& entry) {
+// The one of these nodes with the fewest replicas that has none of this region. Empty: there is none.
+std::string least_loaded(const Situation& now, const pb::RegionEntry& entry,
+                         const std::set<std::string>& nodes) {
   std::string best;
   size_t best_load = SIZE_MAX;
-  for (const std::string& node : now.eligible_nodes()) {
+  for (const std::string& node : nodes) {
     size_t load = now.replicas_on(node) * 1000 / now.node_weight(node);
     if (Situation::replica_on(entry, node) || load >= best_load) continue;
     best = node;
@@ -81,12 +87,12 @@ std::string least_loaded(const Situation& now, const pb::RegionEntry& entry) {
   return best;
 }
 
-std::string missing_replica(const Situation& now, const pb::RegionEntry& entry, const Targets& targets) {
+std::string missing_replica(const Situation& now, const pb::RegionEntry& entry, const Targets& targets,
+                            const std::set<std::string>& takers) {
   for (const std::string& node : targets.replicas_of(entry.region()))
-    if (!Situation::replica_on(entry, node) && now.is_node_alive(node) && !now.is_node_leaving(node))
-      return node;
+    if (!Situation::replica_on(entry, node) && takers.contains(node)) return node;
   if (now.follows_another(entry.region()) || good_replicas(now, entry) >= now.wanted_replicas()) return {};
-  return least_loaded(now, entry);
+  return least_loaded(now, entry, takers);
 }
 
 Step join(const Situation& now, StepKind kind, const pb::RegionEntry& entry, const std::string& node) {
@@ -141,7 +147,8 @@ std::string spare_replica(const Situation& now, const pb::RegionEntry& entry, co
   for (const auto& replica : entry.replicas()) {
     const std::string& node = replica.node();
     if (node == entry.owner() || (wanted.contains(node) && is_good(now, node))) continue;
-    size_t needed = follows ? wanted.size() : enough(now);
+    // The region that it follows may itself have too few as yet.
+    size_t needed = follows ? std::max(wanted.size(), enough(now)) : enough(now);
     if (!now.is_node_alive(node) && !is_good(now, node))
       needed = std::max<size_t>(1, enough_without_absent(now));
     if (remaining(now, entry, node) < needed) continue;
@@ -171,22 +178,26 @@ std::string wanted_owner(const Situation& now, const pb::RegionEntry& entry, con
 
 }  // namespace
 
+// Who has lost a region begins anew with a seed from its owner; an owner that nobody could take over from,
+// with the log, if all of it is there.
 MaybeStep rejoin_replica(const Situation& now) {
   for (const auto* entry : now.live_regions()) {
     if (!now.is_idle(*entry)) continue;
+    const bool log_is_whole = entry->floor() == 0 && entry->parents().empty();
     for (const auto& replica : entry->replicas())
-      if (replica.node() != entry->owner() && now.is_lost(*entry, replica.node()))
+      if ((replica.node() != entry->owner() || log_is_whole) && now.is_lost(*entry, replica.node()))
         return join(now, StepKind::RejoinReplica, *entry, replica.node());
   }
   return std::nullopt;
 }
 
 MaybeStep add_replica(const Situation& now) {
-  if (seeds_under_way(now) >= now.settings.seeds_at_once) return std::nullopt;
+  const std::set<std::string> takers = seed_takers(now);
+  if (takers.empty()) return std::nullopt;
   Targets targets = targets_of_operations(now);
   for (const auto* entry : now.live_regions()) {
     if (!now.is_idle(*entry)) continue;
-    std::string node = missing_replica(now, *entry, targets);
+    std::string node = missing_replica(now, *entry, targets, takers);
     if (!node.empty()) return join(now, StepKind::AddReplica, *entry, node);
   }
   return std::nullopt;

@@ -186,12 +186,10 @@ MaybeStep change_ring(const Situation& now) {
 
 MaybeStep activate_ring(const Situation& now) {
   const pb::RingFact& fact = now.facts.ring;
-  if (fact.policy() != pb::ACTIVATE_BY_COORDINATOR || fact.activated() >= fact.ring().version())
-    return std::nullopt;
-  if (!now.all_acknowledged(fact.ring().version())) return std::nullopt;
-  Step step =
-      begin_step(now, StepKind::ActivateRing, "ring " + std::to_string(fact.ring().version()) + " is active");
-  step.after.ring.set_activated(fact.ring().version());
+  const uint64_t version = now.lowest_acknowledged();
+  if (fact.policy() != pb::ACTIVATE_BY_COORDINATOR || fact.activated() >= version) return std::nullopt;
+  Step step = begin_step(now, StepKind::ActivateRing, "ring " + std::to_string(version) + " is active");
+  step.after.ring.set_activated(version);
   return step;
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "coordinator/coordinator.h"
 #include "coordinator/step_list.h"
 
 namespace tidemark {
@@ -256,6 +257,43 @@ TEST(NextStep, AReplicaOnANodeThatIsAwayForAMomentStays) {
   EXPECT_EQ(cluster.facts.map.regions(0).replicas_size(), 2);
 }
 
+// Both disks are new. What was acknowledged is in the log.
+TEST(NextStep, AnOwnerThatLostTheRegionBeginsWithTheLogIfItIsWhole) {
+  Small cluster;
+  for (const char* node : {"n1", "n2"}) {
+    cluster.report(node).set_has_checkpoint(false);
+    cluster.observed.statuses[1][node].set_lost(true);
+  }
+  auto rejoined = [&] {
+    std::set<std::string> out;
+    for (auto step = cluster.next(); step; step = cluster.next()) {
+      EXPECT_EQ(step->kind, StepKind::RejoinReplica);
+      cluster.facts = step->after;
+      for (const pb::Replica& replica : cluster.facts.map.regions(0).replicas())
+        if (replica.joined() == cluster.facts.map.version()) out.insert(replica.node());
+    }
+    return out;
+  };
+  const ClusterFacts before = cluster.facts;
+  EXPECT_EQ(rejoined(), (std::set<std::string>{"n1", "n2"}));
+  cluster.facts = before;
+  cluster.facts.map.mutable_regions(0)->set_floor(5);
+  EXPECT_EQ(rejoined(), (std::set<std::string>{"n2"}));
+}
+
+// Its disk is full, say.
+TEST(NextStep, ANodeThatTakesNoSeedsHoldsNobodyUp) {
+  Small cluster;
+  cluster.settings.seeds_at_once = 1;
+  cluster.facts.map.mutable_regions(0)->mutable_replicas(1)->set_joined(2);  // n2 waits for its seed.
+  cluster.facts.wishes.mutable_nodes(1)->set_leaving(true);
+  cluster.observed.nodes["n3"].set_name("n3");
+  cluster.facts.wishes.add_nodes()->set_name("n3");
+  const auto step = steps::add_replica(Situation(cluster.facts, cluster.observed, cluster.settings));
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->what, "region 1 on n3");
+}
+
 TEST(NextStep, AReplicaIsRemovedOnlyWhenThoseThatStayHaveCheckpoints) {
   Small cluster;
   cluster.observed.nodes["n3"].set_name("n3");
@@ -358,6 +396,27 @@ TEST(NextStep, AClockThatWasAheadPutsNoRebalancingOff) {
   EXPECT_EQ(cluster.next()->kind, StepKind::WishRebalance);
   add_ended(49'500'000);
   EXPECT_FALSE(cluster.next()) << "one has ended a moment ago";
+}
+
+// Who waits for the ring that is active must find it.
+TEST(NextStep, ARingIsActiveBeforeTheOneBeforeItIsForgotten) {
+  Small cluster;
+  pb::RingFact& fact = cluster.facts.ring;
+  fact.set_policy(pb::ACTIVATE_BY_COORDINATOR);
+  fact.set_activated(1);
+  for (uint64_t version : {1, 2}) {
+    *fact.add_previous() = fact.ring();
+    fact.mutable_previous(fact.previous_size() - 1)->set_version(version);
+  }
+  fact.mutable_ring()->set_version(3);
+  cluster.report("n1").set_ring_version(3);
+  cluster.report("n1").set_ring_acknowledged(2);
+  ASSERT_TRUE(cluster.next());
+  EXPECT_EQ(cluster.next()->kind, StepKind::ActivateRing);
+  cluster.facts = cluster.next()->after;
+  EXPECT_EQ(fact.activated(), 2u);
+  ASSERT_TRUE(cluster.next());
+  EXPECT_EQ(cluster.next()->kind, StepKind::ForgetRings);
 }
 
 TEST(NextStep, AViewBeginsOnlyWhenEveryRegionKnowsIt) {
@@ -567,6 +626,15 @@ TEST(NextStep, ARegionFollowsNoneToANodeThatIsLeaving) {
   }
 }
 
+// It follows the first, which has lost its standby, or never had one.
+TEST(NextStep, AMergeTakesNoReplicaAwayThatIsNeeded) {
+  Merging cluster;
+  cluster.facts.map.mutable_regions(1)->mutable_replicas()->RemoveLast();
+  const auto step = steps::remove_replica(Situation(cluster.facts, cluster.observed, cluster.settings));
+  EXPECT_FALSE(step) << step->what;
+  EXPECT_LT(cluster.take_steps().size(), Merging::kForEver);
+}
+
 TEST(NextStep, AMergeThatIsCalledOffTakesNoReplicaAway) {
   Merging cluster;
   cluster.facts.operations.mutable_running(0)->set_cancelling(true);
@@ -593,6 +661,37 @@ TEST(NextStep, ChildrenAreBornOnlyWhereTheirParentIs) {
   EXPECT_EQ(cluster.next()->after.map.regions(1).owner(), "n1");
   cluster.observed.statuses[1]["n2"].set_has_checkpoint(true);
   EXPECT_EQ(cluster.next()->after.map.regions(1).replicas_size(), 2);
+}
+
+// Its disk may be another.
+TEST(Coordinator, WhatANodeToldBeforeItsRestartDoesNotCount) {
+  Small cluster;
+  Coordinator coordinator(cluster.settings, 1);
+  auto tell = [&](CoordinatorNews news) {
+    while (true) {
+      CoordinatorCommands out;
+      coordinator.step(news, {}, out);
+      if (!out.write) return;
+      news = news::Written{out.write->after};
+    }
+  };
+  auto counts = [&] { return coordinator.situation().has_checkpoint(cluster.facts.map.regions(0), "n2"); };
+  tell(news::Elected{});
+  tell(news::FactsRead{cluster.facts});
+  tell(news::ViewManagersAlive{cluster.observed.view_managers});
+  tell(news::NodesAlive{cluster.observed.nodes});
+  tell(news::StatusesReported{{cluster.report("n1"), cluster.report("n2")}});
+  tell(news::NodesAlive{cluster.observed.nodes});
+  EXPECT_TRUE(counts());
+  Members without = cluster.observed.nodes;
+  without.erase("n2");
+  tell(news::NodesAlive{without});
+  EXPECT_TRUE(counts()) << "it may come back with its disk";
+  cluster.observed.nodes["n2"].set_boot(7);
+  tell(news::NodesAlive{cluster.observed.nodes});
+  EXPECT_FALSE(counts());
+  tell(news::StatusesReported{{cluster.report("n2")}});
+  EXPECT_TRUE(counts());
 }
 
 TEST(RingPlanner, MovesAreExactlyTheDifference) {
