@@ -64,10 +64,30 @@ std::optional<MapVersion> RegionSet::membership(const pb::RegionEntry& entry) co
   return std::nullopt;
 }
 
-// The membership began before this disk did: what it had is gone, and its reports no longer hold. With
-// nobody else to bring a checkpoint, the log is all there is: if it is whole, it is enough.
+// The membership began before this disk did: what it had is gone, and its reports no longer hold. Or it is to
+// own what it has nothing to begin with. With nobody else to bring a checkpoint, the log is all there is: if
+// it is whole, it is enough. REQUIRES: nothing of it is here.
 bool RegionSet::is_lost(const pb::RegionEntry& entry, MapVersion joined) const {
-  return store_.first_map() && joined <= *store_.first_map() && entry.replicas_size() > 1;
+  if (entry.replicas_size() <= 1) return false;
+  if (store_.first_map() && joined <= *store_.first_map()) return true;
+  return entry.owner() == context_.options.name && (entry.floor() != 0 || lacks_parent(entry));
+}
+
+// Of which membership what is here of a region is; none: nothing is.
+std::optional<MapVersion> RegionSet::held_since(RegionId region) const {
+  if (auto it = replicas_.find(region); it != replicas_.end()) return it->second->joined();
+  if (auto it = on_disk_.find(region); it != on_disk_.end()) return it->second.joined;
+  if (auto it = saved_.find(region); it != saved_.end()) return it->second.joined;
+  if (auto it = failed_.find(region); it != failed_.end()) return it->second;
+  return std::nullopt;
+}
+
+std::map<RegionId, ShardRange> RegionSet::held_shards() const {
+  std::map<RegionId, ShardRange> out;
+  for (const auto& [region, replica] : replicas_) out.emplace(region, replica->state().identity().shards);
+  for (const auto& [region, checkpoint] : on_disk_) out.emplace(region, checkpoint.shards);
+  for (const auto& [region, held] : saved_) out.emplace(region, held.shards);
+  return out;
 }
 
 // A map older than what this node has acted upon tells it nothing.
@@ -106,15 +126,13 @@ void RegionSet::reconcile() {
 
 void RegionSet::drop_foreign() {
   std::set<RegionId> all;
-  for (const auto& [region, replica] : replicas_) all.insert(region);
-  for (const auto& [region, held] : saved_) all.insert(region);
+  for (const auto& [region, shards] : held_shards()) all.insert(region);
+  for (const auto& [region, joined] : failed_) all.insert(region);
   for (RegionId region : all) {
     const pb::RegionEntry* entry = view_.region(region);
-    RegionReplica* replica = find(region);
-    MapVersion mine = replica ? replica->joined() : saved_.at(region).joined;
-    if (entry != nullptr && membership(*entry) == std::optional(mine)) continue;
+    if (entry != nullptr && membership(*entry) == held_since(region)) continue;
     if (entry != nullptr && membership(*entry) && TM_MUTATION("an earlier membership counts")) continue;
-    bool sealed = replica ? replica->sealed() : saved_.at(region).sealed;
+    const bool sealed = is_sealed_here(region);
     drop(region);
     if (entry == nullptr && sealed) remove_stream(region);
   }
@@ -132,30 +150,36 @@ void RegionSet::remove_stream(RegionId region) {
                        });
 }
 
+bool RegionSet::is_sealed_here(RegionId region) const {
+  if (auto it = replicas_.find(region); it != replicas_.end()) return it->second->sealed();
+  if (auto it = on_disk_.find(region); it != on_disk_.end()) return it->second.reader.sealed;
+  return is_finished(region);
+}
+
+// Nothing of it will ever be written here again, also after a crash.
+bool RegionSet::is_finished(RegionId region) const {
+  auto saved = saved_.find(region);
+  return saved != saved_.end() && saved->second.sealed;
+}
+
 void RegionSet::drop(RegionId region) {
-  std::optional<ShardRange> shards;
-  if (RegionReplica* replica = find(region)) shards = replica->state().identity().shards;
-  if (auto saved = saved_.find(region); saved != saved_.end()) shards = saved->second.shards;
+  const std::map<RegionId, ShardRange> held = held_shards();
   replicas_.erase(region);
   on_disk_.erase(region);
   failed_.erase(region);
   doubted_.erase(region);
   store_.forget(region);
   saved_.erase(region);
-  if (shards) erase_uncovered(*shards, region);
+  if (auto it = held.find(region); it != held.end()) erase_uncovered(it->second, region);
 }
 
 // A child's rows are its parent's: only what no other region here holds, or is being sent, may go.
 void RegionSet::erase_uncovered(ShardRange shards, RegionId except) {
   std::vector<ShardRange> others;
-  for (const auto& [region, replica] : replicas_) {
-    if (region != except) others.push_back(replica->state().identity().shards);
-  }
-  for (const auto& [region, held] : saved_) {
-    if (region != except) others.push_back(held.shards);
-  }
-  for (const auto& [region, seeded] : seeding_) {
-    if (region != except) others.push_back(seeded);
+  for (const auto& held : {held_shards(), seeding_}) {
+    for (const auto& [region, its] : held) {
+      if (region != except) others.push_back(its);
+    }
   }
   std::sort(others.begin(), others.end());
   ShardId at = shards.begin;
@@ -181,7 +205,7 @@ bool RegionSet::load(const pb::RegionEntry& entry, MapVersion joined) {
     return false;
   }
   // A later member starts from a checkpoint sent to it, even if the log is whole.
-  bool is_first_member = joined.value == entry.born() && !asks_anew;
+  bool is_first_member = joined.value == entry.born() && entry.floor() == 0 && !asks_anew;
   bool is_owner = entry.owner() == context_.options.name;
   if (!is_first_member && !is_owner && !TM_MUTATION("a later member starts from the log")) {
     wants_seed_[region] = joined;
@@ -197,11 +221,13 @@ bool RegionSet::load(const pb::RegionEntry& entry, MapVersion joined) {
 }
 
 // A member of a parent that had no checkpoint of it when it was sealed, or lost it since, never gets one:
-// nobody owns what is sealed. The child's owner can send the child's.
+// nobody owns what is sealed. Nor does one that can not use what it has. The child's owner can send the
+// child's.
 bool RegionSet::lacks_parent(const pb::RegionEntry& entry) const {
   return std::any_of(entry.parents().begin(), entry.parents().end(), [&](uint64_t id) {
     RegionId parent{id};
     if (replicas_.count(parent) != 0 || on_disk_.count(parent) != 0) return false;
+    if (failed_.count(parent) != 0) return true;
     const pb::RegionEntry* known = view_.region(parent);
     std::optional<MapVersion> joined = known ? membership(*known) : std::nullopt;
     return !joined || wants_seed_.count(parent) != 0 || is_lost(*known, *joined);
@@ -216,7 +242,7 @@ bool RegionSet::load_checkpoint(const pb::RegionEntry& entry, MapVersion joined)
   if (!state.ok()) {
     context_.options.say("the checkpoint of region " + std::to_string(entry.region()) +
                          " can not be used: " + state.error().message);
-    give_up(checkpoint.region);
+    give_up(checkpoint.region, joined);
     return false;
   }
   RegionReplica::Origin origin;
@@ -307,7 +333,7 @@ void RegionSet::on_replica_failed(RegionId region, const LogFailure& failure) {
     drop(region);
     if (std::optional<MapVersion> joined = membership(*entry)) wants_seed_[region] = *joined;
   } else {
-    give_up(region);
+    give_up(region, replica->joined());
     if (!replica->damaged()) {
       on_disk_.insert_or_assign(region, replica->checkpoint());
       scheduler_.post_after(context_.options.refused_delay, [this, region] { try_again(region); });
@@ -316,8 +342,8 @@ void RegionSet::on_replica_failed(RegionId region, const LogFailure& failure) {
   listener_.on_status(region);
 }
 
-void RegionSet::give_up(RegionId region) {
-  failed_.insert(region);
+void RegionSet::give_up(RegionId region, MapVersion joined) {
+  failed_[region] = joined;
   doubted_.insert(region);
 }
 
@@ -343,16 +369,10 @@ bool RegionSet::begin_seed(RegionId region) {
   const pb::RegionEntry* entry = view_.region(region);
   if (entry == nullptr || wants_seed_.count(region) == 0) return false;
   ShardRange shards = from_pb(entry->shards());
-  std::map<RegionId, Held> saved = saved_;
-  for (const auto& [other, held] : saved) {
-    if (other == region || !held.shards.overlaps(shards) || held.sealed) continue;
-    // A sealed parent that no child here was built from: nobody needs it.
-    if (find(other) == nullptr && view_.region(other) != nullptr && view_.region(other)->sealed())
-      drop(other);
-  }
-  for (const auto& [other, replica] : replicas_) {
-    bool finished = saved_.count(other) != 0 && saved_.at(other).sealed;
-    if (other != region && replica->state().identity().shards.overlaps(shards) && !finished) return false;
+  for (const auto& [other, its] : held_shards()) {
+    if (other == region || !its.overlaps(shards) || is_finished(other)) continue;
+    if (find(other) != nullptr || is_awaited(other)) return false;
+    drop(other);  // A parent that no child here is built from.
   }
   store_.forget(region);
   saved_.erase(region);
@@ -360,6 +380,26 @@ bool RegionSet::begin_seed(RegionId region) {
   std::erase_if(seeding_, [&](const auto& it) { return it.second.overlaps(shards); });
   seeding_[region] = shards;
   return true;
+}
+
+// Whether a region that is to be here is built from it, once it has been read to its end.
+bool RegionSet::is_awaited(RegionId parent) const {
+  const pb::RegionEntry* known = view_.region(parent);
+  if (known == nullptr || !known->sealed()) return true;  // Not known as a parent.
+  const auto& all = view_.map().regions();
+  return std::any_of(all.begin(), all.end(), [&](const pb::RegionEntry& entry) {
+    const RegionId region{entry.region()};
+    const bool waits =
+        !entry.sealed() && membership(entry) && !held_since(region) && wants_seed_.count(region) == 0;
+    return waits && descends_from(entry, parent);
+  });
+}
+
+bool RegionSet::descends_from(const pb::RegionEntry& entry, RegionId ancestor) const {
+  return std::any_of(entry.parents().begin(), entry.parents().end(), [&](uint64_t parent) {
+    const pb::RegionEntry* known = view_.region(RegionId{parent});
+    return parent == ancestor.value || (known != nullptr && descends_from(*known, ancestor));
+  });
 }
 
 // Of those that are no longer wanted, and did not become a region here.

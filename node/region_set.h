@@ -73,6 +73,11 @@ class RegionSet {
   bool is_lost(const pb::RegionEntry& entry, MapVersion joined) const;
   bool map_is_too_old() const;
 
+  std::optional<MapVersion> held_since(RegionId region) const;
+  std::map<RegionId, ShardRange> held_shards() const;
+  bool is_sealed_here(RegionId region) const;
+  bool is_finished(RegionId region) const;
+
   void drop_foreign();
   void drop(RegionId region);
   void remove_stream(RegionId region);
@@ -85,9 +90,11 @@ class RegionSet {
   RegionReplica* sealed_parent(RegionId parent);
   void add(RegionState state, RegionReplica::Origin origin);
   void on_replica_failed(RegionId region, const LogFailure& failure);
-  void give_up(RegionId region);
+  void give_up(RegionId region, MapVersion joined);
   void try_again(RegionId region);
   bool is_doubted(RegionId region) const;
+  bool is_awaited(RegionId parent) const;
+  bool descends_from(const pb::RegionEntry& entry, RegionId ancestor) const;
   void give_up_seeds();
   void save_now();
 
@@ -98,11 +105,12 @@ class RegionSet {
   GuardedScheduler scheduler_;
 
   std::map<RegionId, std::unique_ptr<RegionReplica>> replicas_;
-  std::map<RegionId, Checkpoint> on_disk_;  // Loaded, and not yet turned into a replica.
+  std::map<RegionId, Checkpoint> on_disk_;  // Loaded or left by one that failed, and not (yet) a replica.
   std::map<RegionId, Held> saved_;          // What is durable.
   std::map<RegionId, MapVersion> wants_seed_;
   std::map<RegionId, ShardRange> seeding_;  // Begun: the rows of these shards are the seed's. None overlap.
-  std::set<RegionId> failed_;   // Can not be used: kept as they are, and tried again if that may help.
+  // Can not be used: kept as they are, and tried again if that may help. By their membership.
+  std::map<RegionId, MapVersion> failed_;
   std::set<RegionId> doubted_;  // Failed once: what they have counts again once they follow their log.
 
   bool saving_ = false;

@@ -248,6 +248,22 @@ void add_child(pb::RegionMap& map, const pb::RegionEntry& like, uint64_t region,
 
 }  // namespace
 
+void NodeBed::join(uint64_t region, const std::string& node) {
+  change_map([&](pb::RegionMap& map) {
+    pb::Replica& replica = *entry(map, region).add_replicas();
+    replica.set_node(node);
+    replica.set_joined(map.version());
+  });
+}
+
+void NodeBed::leave(uint64_t region, const std::string& node) {
+  change_map([&](pb::RegionMap& map) {
+    auto& replicas = *entry(map, region).mutable_replicas();
+    for (int i = replicas.size() - 1; i >= 0; --i)
+      if (replicas[i].node() == node) replicas.DeleteSubrange(i, 1);
+  });
+}
+
 void NodeBed::split(uint64_t region, uint32_t at_shard) {
   pb::RegionEntry parent = entry(map_, region);
   ShardRange low{ShardId{parent.shards().begin()}, ShardId{at_shard}};

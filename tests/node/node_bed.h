@@ -116,6 +116,8 @@ class NodeBed {
   // One region over all shards, on these nodes, the first the owner. And a table.
   void bootstrap(const std::vector<std::string>& nodes);
   void move(uint64_t region, const std::string& to);
+  void join(uint64_t region, const std::string& node);
+  void leave(uint64_t region, const std::string& node);
   // By the protocol; runs until it is done.
   void split(uint64_t region, uint32_t at_shard);
   void merge(uint64_t low, uint64_t high);

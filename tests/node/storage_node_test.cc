@@ -283,11 +283,7 @@ TEST(StorageNode, ALaterMemberIsSeededByTheOwnerAndCanTakeOver) {
   write_round(bed, 50, "first");
   bed.start("n3");
   bed.run_for(Micros{1'000'000});
-  bed.change_map([&](pb::RegionMap& map) {
-    pb::Replica& replica = *bed.entry(map, 1).add_replicas();
-    replica.set_node("n3");
-    replica.set_joined(map.version());
-  });
+  bed.join(1, "n3");
   write_round(bed, 50, "second");
   ASSERT_TRUE(bed.run_until([&] { return bed.status("n3", 1).has_checkpoint(); }));
   EXPECT_EQ(bed.status("n3", 1).joined(), bed.map().version());
@@ -314,11 +310,7 @@ TEST(StorageNode, ASeedIsNotMixedFromTwoOwners) {
     if (!message.has_checkpoint_chunk() || message.checkpoint_chunk().index() != 2) return;
     if (lost.try_emplace(from, std::make_shared<pb::Message>(message)).second) bed.network.cut(from, to);
   });
-  bed.change_map([&](pb::RegionMap& map) {
-    pb::Replica& replica = *bed.entry(map, 1).add_replicas();
-    replica.set_node("n3");
-    replica.set_joined(map.version());
-  });
+  bed.join(1, "n3");
   ASSERT_TRUE(bed.run_until([&] { return lost.count(Address{"n1"}) != 0; }));
   bed.crash("n1");
   bed.move(1, "n2");
@@ -355,11 +347,7 @@ TEST(StorageNode, ASeedOfAChildIsNotMixedWithTheParents) {
     if (last_of_child) child_has_rows = true;
     if (of_parent || last_of_child) bed.network.cut(from, to);
   });
-  bed.change_map([&](pb::RegionMap& map) {
-    pb::Replica& replica = *bed.entry(map, 1).add_replicas();
-    replica.set_node("n3");
-    replica.set_joined(map.version());
-  });
+  bed.join(1, "n3");
   ASSERT_TRUE(bed.run_until([&] { return late != nullptr; }));
   bed.split(1, 7);
   write_round(bed, 50, "second");
@@ -391,7 +379,7 @@ TEST(StorageNode, ASeedOutlivesTheParentThatIsDroppedMeanwhile) {
   bed.split(1, 3);
   for (uint64_t child : {2, 3})
     ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", child).has_checkpoint(); })) << child;
-  bed.change_map([&](pb::RegionMap& map) { bed.entry(map, 3).mutable_replicas()->RemoveLast(); });
+  bed.leave(3, "n2");
   ASSERT_TRUE(bed.run_until([&] { return bed.node("n2").regions().find(RegionId{3}) == nullptr; }));
 
   bool is_amid = false;
@@ -400,11 +388,7 @@ TEST(StorageNode, ASeedOutlivesTheParentThatIsDroppedMeanwhile) {
     is_amid = true;
     bed.network.cut(from, to);
   });
-  bed.change_map([&](pb::RegionMap& map) {
-    pb::Replica& replica = *bed.entry(map, 3).add_replicas();
-    replica.set_node("n2");
-    replica.set_joined(map.version());
-  });
+  bed.join(3, "n2");
   ASSERT_TRUE(bed.run_until([&] { return is_amid; }));
   bed.change_map([&](pb::RegionMap& map) {
     ASSERT_EQ(map.regions(0).region(), 1u);
@@ -477,11 +461,7 @@ TEST(StorageNode, NoChunkOfASeedIsLargerThanRowsOrStateOfOneChunk) {
   bed.bootstrap({"n1"});
   write_round(bed, 20, "first");
   auto standby = bed.network.connect(Address{"n3"}, bed.scheduler);
-  bed.change_map([&](pb::RegionMap& map) {
-    pb::Replica& replica = *bed.entry(map, 1).add_replicas();
-    replica.set_node("n3");
-    replica.set_joined(map.version());
-  });
+  bed.join(1, "n3");
   auto ask = [&, joined = bed.map().version()](uint64_t index, uint64_t sending) {
     auto message = std::make_shared<pb::Message>();
     message->mutable_checkpoint_ack()->set_region(1);

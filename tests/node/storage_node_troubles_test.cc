@@ -139,15 +139,91 @@ TEST(StorageNodeTroubles, ANodeWithoutRoomTakesNoSeedAndSavesUntilThereIsRoom) {
   bed.run_for(Micros{1'000'000});
   bed.disk("n2").refuse_saves("no space left on device");
   bed.disk("n2").fill();
-  bed.change_map([&](pb::RegionMap& map) {
-    pb::Replica& replica = *bed.entry(map, 1).add_replicas();
-    replica.set_node("n2");
-    replica.set_joined(map.version());
-  });
+  bed.join(1, "n2");
   bed.run_for(Micros{20'000'000});
   EXPECT_EQ(bed.node("n2").region(RegionId{1}), nullptr);
   bed.disk("n2").refuse_saves("");
   ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).has_checkpoint(); }));
+}
+
+// What is left is one node's word.
+void take_over(NodeBed& bed, const std::string& from, const std::string& to) {
+  for (uint64_t region : {2, 3})
+    ASSERT_TRUE(bed.run_until([&] { return bed.status(to, region).has_checkpoint(); })) << region;
+  bed.crash(from);
+  for (uint64_t region : {2, 3}) {
+    bed.move(region, to);
+    ASSERT_TRUE(bed.run_until([&] { return bed.owns(to, region); })) << region;
+  }
+  bed.expect_nothing_lost();
+}
+
+// It failed before it was ever saved: nothing but the memory of the process tells of it. The rows are gone by
+// the time the node is a member again.
+TEST(StorageNodeTroubles, ARegionThatFailedDoesNotOutliveItsMembership) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  write_round(bed, "first");
+  bed.split(1, 3);
+  for (uint64_t child : {2, 3})
+    ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", child).has_checkpoint(); })) << child;
+  bed.leave(3, "n2");
+  bed.run_for(Micros{1'000'000});
+  bed.disk("n2").refuse_saves("no space left on device");
+  bed.log_troubles.open = LogFailure{LogError::Refused, "no such topic"};
+  bed.join(3, "n2");
+  ASSERT_TRUE(bed.run_until([&] { return has_said(bed, "can not be used"); }));
+  bed.leave(3, "n2");
+  bed.run_for(Micros{1'000'000});
+  bed.disk("n2").refuse_saves("");
+  bed.log_troubles = {};
+  bed.change_map([](pb::RegionMap& map) { map.mutable_regions()->DeleteSubrange(0, 1); });
+  bed.run_for(Micros{40'000'000});
+  bed.join(3, "n2");
+  take_over(bed, "n1", "n2");
+}
+
+// The one child is to be built from the parent, the other one is sent: not before the parent has been read to
+// its end, or it would be read over the child's rows.
+TEST(StorageNodeTroubles, AParentThatAChildWaitsForIsReadBeforeASeedOfTheOther) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  write_round(bed, "first");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).has_checkpoint(); }));
+  bed.crash("n2");
+  bed.split(1, 4);
+  write_round(bed, "second");
+  bed.leave(2, "n2");
+  bed.join(2, "n2");
+  bed.log_troubles.open = LogFailure{LogError::Refused, "no such topic"};
+  bed.start("n2");
+  ASSERT_TRUE(bed.run_until([&] { return has_said(bed, "can not be used"); }));
+  bed.log_troubles = {};
+  take_over(bed, "n1", "n2");
+}
+
+// Its first map is of before the split: the membership is younger than its disk, which is empty all the same.
+TEST(StorageNodeTroubles, AnOwnerThatHasNothingToBeginWithSaysSo) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n2", "n1"});
+  write_round(bed, "first");
+  const pb::RegionMap before = bed.map();
+  bed.split(1, 3);
+  const pb::RegionMap newest = bed.map();
+  bed.crash("n2");
+  bed.lose_disk("n2");
+  bed.change_map([&](pb::RegionMap& map) { map = before; });
+  bed.start("n2");
+  bed.run_for(Micros{1'000'000});
+  bed.change_map([&](pb::RegionMap& map) { map = newest; });
+  for (uint64_t region : {2, 3})
+    EXPECT_TRUE(bed.run_until([&] { return bed.status("n2", region).lost(); })) << region;
 }
 
 }  // namespace
