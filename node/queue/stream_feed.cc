@@ -453,19 +453,26 @@ void StreamFeed::set_source(Log* log, std::function<ReaderState(Offset)> state_a
   state_at_ = std::move(state_at);
 }
 
-void StreamFeed::start_catch_up() {
-  if (reader_ || log_ == nullptr || failed_) return;
+// From where those who are behind must be read for; none: nobody is.
+std::optional<ReaderState> StreamFeed::catch_up_from() const {
   Offset from{UINT64_MAX};
   for (const auto& [slot, queue] : queues_) {
     if (can_send(queue) && is_behind(queue)) from = std::min(from, queue.cursor);
   }
-  if (from.value == UINT64_MAX) return;
+  if (from.value == UINT64_MAX) return std::nullopt;
   ReaderState state = state_at_(from);
   for (const auto& [slot, queue] : queues_) {
     if (queue.resume.next <= from && queue.resume.next > state.next) state = queue.resume;
   }
-  read_to_ = state.next;
-  reader_ = std::make_unique<StreamReader>(identity_.stream, *log_, state, options_.read_bytes);
+  return state;
+}
+
+void StreamFeed::start_catch_up() {
+  if (reader_ || log_ == nullptr || failed_) return;
+  const std::optional<ReaderState> state = catch_up_from();
+  if (!state) return;
+  read_to_ = state->next;
+  reader_ = std::make_unique<StreamReader>(identity_.stream, *log_, *state, options_.read_bytes);
   for (auto& [slot, queue] : queues_) queue.in_run = false;
   read_more();
 }
@@ -477,9 +484,12 @@ void StreamFeed::read_more() {
 
 void StreamFeed::on_read(Result<std::vector<JudgedRecord>, LogFailure> records) {
   if (!records.ok()) {
-    if (records.error().code == LogError::Trimmed && close_passed()) {
+    if (records.error().code == LogError::Trimmed) {
       reader_.reset();
-      return listener_.on_passed();
+      if (close_passed()) return listener_.on_passed();
+      // Those that it was read for may be gone.
+      const std::optional<ReaderState> next = catch_up_from();
+      if (!next || next->next > read_to_) return start_catch_up();
     }
     if (records.error().code != LogError::Unavailable) {
       reader_.reset();

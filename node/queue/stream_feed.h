@@ -146,6 +146,7 @@ class StreamFeed {
   void trim_window();
 
   void pump_window();
+  std::optional<ReaderState> catch_up_from() const;
   void start_catch_up();
   void read_more();
   void on_read(Result<std::vector<JudgedRecord>, LogFailure> records);

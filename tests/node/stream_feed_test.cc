@@ -152,6 +152,31 @@ TEST(StreamFeed, AQueueBeforeWhatItsLanesHaveCommittedIsOpenedAnewWhenTheLogIsCu
   EXPECT_EQ(bed.seen("other").size(), 51u);
 }
 
+// The answer to a read of what is gone comes after the queue that it was for.
+TEST(StreamFeed, AReadThatIsNobodysAnyMoreEndsNothing) {
+  FeedOptions options;
+  options.window_bytes_max = 100;
+  FeedBed bed(options);
+  for (int i = 0; i < 200; ++i) bed.commit({0, 1});
+  bed.open("late", {0}, 10);
+  bed.open("other", {1}, 150);
+  bed.committed.set(FeedBed::kShards.all(), {Generation{0}, Offset{150}, 0});
+  bed.history.forget_before(Offset{150});
+  bed.wal->trim(bed.history.states().front().next);
+  bed.run();
+  bed.grant(1);
+  bed.grant(2);
+  bed.feed->pump();
+  bed.feed->close(bed.feed->slot_of(ShardId{0}), StreamFeed::Tell::No);
+  bed.run();
+  EXPECT_EQ(bed.passed, 0);
+
+  bed.open("late", {0}, 150);
+  bed.credit(3);
+  EXPECT_EQ(bed.seen("late").size(), 51u);
+  EXPECT_EQ(bed.seen("other").size(), 51u);
+}
+
 TEST(StreamFeed, OneReaderCatchesUpForAll) {
   FeedOptions options;
   options.window_bytes_max = 100;
