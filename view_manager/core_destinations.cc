@@ -177,7 +177,9 @@ void ViewManagerCore::learn(const std::vector<Destinations::Part>& parts) {
   bool was_parked = false;
   destinations_.for_overlapping(region, [&](const Destination& d) { was_parked = was_parked || d.parked; });
   destinations_.learn(parts, next_request_);
-  for (const Destinations::Part& part : parts) apply_positions(part.shards, part.applied);
+  // With what was told before: it is not sent again.
+  for (const Destinations::Part& part : parts)
+    apply_positions(part.shards, destinations_.of(part.shards.begin).acked);
   if (!was_parked) return;
   ++counts_.unparked;
   for (auto& queue : queues_) {

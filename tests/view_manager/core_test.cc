@@ -239,6 +239,32 @@ TEST_F(CoreTest, EffectsGoToBothPartsCombinedAndAreCommittedWhenBothHaveThem) {
   EXPECT_EQ(core_->input_bytes(), 0u);
 }
 
+// An owner that was replaced, and does not know it, tells of less than was told before.
+TEST_F(CoreTest, WhatWasToldBeforeHoldsThoughALaterAnswerTellsOfLess) {
+  const std::vector<pb::QueueEntry> entries = {four_rows(0), four_rows(1), four_rows(2), four_rows(3)};
+  auto answer_all = [&] {
+    for (size_t i = 0; i < batches_.size(); ++i) answer(Outgoing(batches_[i]));
+  };
+  open_and_learn();
+  records(entries);
+  answer_all();
+  tick(60);
+  ASSERT_FALSE(reports_.empty());
+  EXPECT_EQ(from_pb(reports_.back().lanes(0).position()), at(4));
+  clear();
+
+  open(2, at(0));
+  ASSERT_FALSE(asks_.empty());
+  records(entries);
+  const std::vector<Outgoing> asks = asks_;
+  for (const Outgoing& ask : asks) answer_positions(ask, at(2), at(2));
+  answer_all();
+  tick(60);
+  ASSERT_FALSE(reports_.empty());
+  EXPECT_EQ(from_pb(reports_.back().lanes(0).position()), at(4));
+  EXPECT_EQ(core_->effects_bytes(), 0u);
+}
+
 TEST_F(CoreTest, MetricsFollowWhatItDoesAndGoOnWithAnother) {
   using testing::HasSubstr;
   PrometheusMetrics served;
