@@ -53,6 +53,12 @@ pb::Commit& RegionOwner::commit_changes(size_t more) {
   return queue_.add(maker_.changes(), bytes, inputs_.now);
 }
 
+// A record that says nothing, if nothing is in flight: what is answered now is told once it is durable. By
+// what it has one that was replaced may be wrong, and would never know.
+void RegionOwner::prove_ownership() {
+  if (!queue_.last()) raise({});
+}
+
 Position RegionOwner::last_change() const {
   if (queue_.has_changes()) return {identity().generation, Offset{queue_.next().value + 1}, 0};
   return ahead_.last_change();

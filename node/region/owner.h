@@ -85,7 +85,10 @@ class RegionOwner {
   // The position after the last change, what is in flight included.
   Position last_change() const;
   Offset append_control(pb::RecordBody body);
-  bool is_overloaded() const { return queue_.unsent_bytes() > options_.in_flight_bytes_max; }
+  bool is_overloaded() const {
+    return queue_.unsent_bytes() > options_.in_flight_bytes_max || held_.size() >= options_.answers_max;
+  }
+  void prove_ownership();
 
   // ---- requests (owner_requests.cc)
   // Each gives the refusal, if there is one.
@@ -106,6 +109,7 @@ class RegionOwner {
   bool make_room_for_session();
 
   // ---- effects (owner_effects.cc)
+  bool lacks_positions() const;
   bool read_lanes(const pb::EffectBatch& batch);
   EffectOutcome apply_effects(const pb::EffectBatch& batch);
   void advance(const pb::EffectBatch& batch);

@@ -1,4 +1,5 @@
 // Effect batches: DESIGN "Batches".
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -29,6 +30,7 @@ void RegionOwner::on_effects(const Asker& asker, const pb::EffectBatch& batch, R
   switch (ahead_.parts().admit(from_pb(batch.part()), lanes_)) {
     case Admission::Refuse:
       TM_PROBE("region: a batch is refused");
+      if (lacks_positions()) prove_ownership();
       return answer(asker, effect_answer(pb::EffectAnswer::REFUSED, &batch), out);
     case Admission::Drop: return answer(asker, effect_answer(pb::EffectAnswer::APPLIED, &batch), out);
     case Admission::Accept: break;
@@ -48,6 +50,12 @@ void RegionOwner::on_effects(const Asker& asker, const pb::EffectBatch& batch, R
   if (TM_MUTATION("effects answered before they are durable"))
     return send(out, asker, effect_answer(pb::EffectAnswer::APPLIED, &batch));
   answer(asker, effect_answer(pb::EffectAnswer::APPLIED, &batch), out);
+}
+
+// Somebody has told the sender of more than is here.
+bool RegionOwner::lacks_positions() const {
+  return std::any_of(lanes_.begin(), lanes_.end(),
+                     [&](const LaneMove& move) { return ahead_.parts().raises(move.lanes, move.prev); });
 }
 
 bool RegionOwner::read_lanes(const pb::EffectBatch& batch) {

@@ -39,6 +39,7 @@ void RegionOwner::on_write(const Asker& asker, const pb::WriteRequest& request, 
     pb::Message reply;
     reply.mutable_written()->set_failed(failure->text);
     reply.mutable_written()->set_failed_operation(static_cast<uint32_t>(failure->operation));
+    prove_ownership();
     return answer(asker, std::move(reply), out);
   }
   size_t bytes = maker_.changes().size() + outcome_.size() + kMarkBytes;

@@ -1,5 +1,7 @@
 #include "node/region/replies.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "base/mutation.h"
 
@@ -36,10 +38,11 @@ void HeldReplies::hold(std::optional<Offset> after, const Asker& to, pb::Message
                        RegionCommands& out) {
   if (!after || TM_MUTATION("acknowledge before durable")) return send(out, to, std::move(message));
   TM_ASSERT(held_.empty() || held_.back().after <= *after, *after);
-  if (tells_positions(message)) {
-    std::erase_if(held_,
-                  [&](const Held& held) { return held.to.peer == to.peer && tells_positions(held.message); });
-  }
+  const bool is_told =
+      tells_positions(message) && std::any_of(held_.begin(), held_.end(), [&](const Held& held) {
+        return held.to.peer == to.peer && tells_positions(held.message);
+      });
+  if (is_told) return;
   held_.push_back({*after, to, std::move(message)});
 }
 

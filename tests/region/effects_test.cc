@@ -144,7 +144,36 @@ TEST_F(Effects, OneQuestionForPositionsIsHeldPerPeerWhileTheLogStalls) {
   for (int i = 0; i < 5; ++i) asked.push_back(rig_.positions());
   rig_.tick();
   rig_.land();
-  for (uint64_t request : asked) EXPECT_EQ(rig_.answered(request), request == asked.back());
+  for (uint64_t request : asked) EXPECT_EQ(rig_.answered(request), request == asked.front());
+}
+
+// It would never be answered if each question waited for what was in flight when it came.
+TEST_F(Effects, AQuestionForPositionsIsAnsweredWhileMoreIsAlwaysInFlight) {
+  rig_.effects(make_batch(all_, {{shards(0, 1), {}, pos(0, 1)}}, add()));
+  rig_.tick();
+  const uint64_t first = rig_.positions();
+  rig_.effects(make_batch(all_, {{shards(0, 1), pos(0, 1), pos(0, 2)}}, add()));
+  rig_.tick(10'000);
+  ASSERT_EQ(rig_.in_flight(), 2u);
+  rig_.positions();
+  rig_.land(1);
+  EXPECT_TRUE(rig_.answered(first));
+}
+
+// Somebody else may have told it, who owns the region by now: only an append finds out.
+TEST_F(Effects, ARefusalOfOneWhoKnowsMoreIsAnOwnersOnly) {
+  const pb::EffectBatch next = make_batch(all_, {{shards(0, 1), pos(0, 4), pos(0, 5)}}, add());
+  uint64_t batch = rig_.effects(next);
+  rig_.tick();
+  EXPECT_FALSE(rig_.answered(batch));
+  EXPECT_EQ(rig_.in_flight(), 1u);
+  rig_.land();
+  EXPECT_EQ(rig_.verdict(batch), kRefused);
+
+  batch = rig_.effects(next);
+  rig_.tick();
+  rig_.end();
+  EXPECT_EQ(rig_.refused(batch), pb::OUTCOME_UNKNOWN);
 }
 
 TEST_F(Effects, AChainOfBatchesIsAppliedAheadOfTheLog) {
@@ -164,6 +193,7 @@ TEST_F(Effects, WhatWasInFlightWhenTheIncarnationEndedIsAskedForAgain) {
   rig_.end(0);
   rig_.open(2);
   uint64_t next = rig_.effects(make_batch(all_, {{shards(0, 1), pos(0, 1), pos(0, 2)}}, add()));
+  rig_.settle();
   EXPECT_EQ(rig_.verdict(next), kRefused);
   uint64_t first = rig_.effects(make_batch(all_, {{shards(0, 1), {}, pos(0, 1)}}, add()));
   rig_.settle();

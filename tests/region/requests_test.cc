@@ -330,6 +330,38 @@ TEST_F(Requests, AWriteThatFindsNothingToDoIsAnsweredByAnOwnerOnly) {
   EXPECT_EQ(changes_in_log(), 0u);
 }
 
+// Who is replaced may have a row that is gone, and lack one that is there.
+TEST_F(Requests, AWriteThatFailsIsAnsweredByAnOwnerOnly) {
+  rig_.put(table_, {7, 70});
+  std::string insert;
+  add_put(insert, table_, {7, 71}, OperationKind::Insert);
+  uint64_t failed = this->write(1, insert);
+  rig_.tick();
+  EXPECT_FALSE(rig_.answered(failed));
+  rig_.land();
+  EXPECT_EQ(rig_.reply(failed).written().failed().substr(0, 5), "23505");
+
+  failed = this->write(1, insert);
+  rig_.tick();
+  rig_.end();
+  EXPECT_EQ(rig_.refused(failed), pb::OUTCOME_UNKNOWN);
+}
+
+TEST_F(Requests, NoMoreAnswersAreHeldThanAllowedWhileTheLogStalls) {
+  RegionOptions options;
+  options.answers_max = 3;
+  Rig rig({RegionId{1}, kShards.all(), Generation{1}, kShards}, options);
+  rig.catalog(catalog_);
+  rig.open();
+  rig.settle();
+  const pb::WriteRequest request = rig.request(rig.session(), 1, put_of(7, 70));
+  std::vector<uint64_t> attempts;
+  for (int i = 0; i < 4; ++i) attempts.push_back(rig.write(request));
+  EXPECT_EQ(rig.refused(attempts.back()), pb::OVERLOADED);
+  rig.settle();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(rig.reply(attempts[i]).has_written());
+}
+
 TEST_F(Requests, AnAnswerToAGetIsBoundedAndTellsWhichKeysAreLeft) {
   constexpr int kRows = 100;
   const std::string row(100'000, 'x');
