@@ -46,7 +46,10 @@ Status write_again(const File& file, std::string& segment, const SegmentScan& sc
 
 Status FileStream::create(const std::filesystem::path& directory, StreamId stream) {
   std::error_code error;
-  if (std::filesystem::exists(directory, error)) return {};
+  if (std::filesystem::exists(directory, error)) {
+    sync_directory(directory.parent_path());  // Who made it may have died before it was durable.
+    return {};
+  }
   const auto draft = draft_of(directory);
   std::filesystem::remove_all(draft, error);
   if (!std::filesystem::create_directory(draft, error)) {
@@ -213,7 +216,8 @@ Result<std::vector<LogEntry>, LogFailure> FileStream::read(Cursor& cursor, size_
       position = std::prev(after)->position;
     }
   }
-  const size_t chunk = std::max(bytes_max, kEntryHeaderBytes + kLogEntryBytesMax);
+  // One entry at least, whatever the sparse index has before it.
+  const size_t chunk = kIndexStepBytes + std::max(bytes_max, kEntryHeaderBytes + kLogEntryBytesMax);
   const auto bytes = segment->file.read_at(position, std::min<uint64_t>(chunk, end - position));
   if (!bytes.ok()) return LogFailure{LogError::Unavailable, bytes.error().message};
   std::vector<LogEntry> entries;
@@ -266,9 +270,11 @@ void FileStream::trim(Offset begin) {
     }
   }
   if (gone.empty()) return;
-  // The oldest first: whatever a crash leaves has no hole.
+  // The oldest first: whatever a crash, or a disk that refuses, leaves has no hole.
   std::error_code error;
-  for (const auto& segment : gone) std::filesystem::remove(segment->file.path(), error);
+  for (const auto& segment : gone) {
+    if (!std::filesystem::remove(segment->file.path(), error) && error) break;
+  }
   sync_directory(directory_);
 }
 

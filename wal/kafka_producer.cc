@@ -47,18 +47,22 @@ KafkaProducer::~KafkaProducer() {
     rd_kafka_purge(handle_->client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
 }
 
+std::shared_ptr<rd_kafka_topic_t> KafkaProducer::topic_of(rd_kafka_t& client, const std::string& topic) {
+  return {rd_kafka_topic_new(&client, topic.c_str(), nullptr), KafkaDestroy{}};
+}
+
 void KafkaProducer::prepare(const std::string& topic) {
   std::shared_ptr<Handle> handle;
-  rd_kafka_topic_t* known = nullptr;
+  std::shared_ptr<rd_kafka_topic_t> known;  // Kept alive: it may be forgotten meanwhile.
   {
     const std::lock_guard lock(mutex_);
     handle = handle_;
     auto& kept = handle->topics[topic];
-    if (kept == nullptr) kept.reset(rd_kafka_topic_new(handle->client.get(), topic.c_str(), nullptr));
-    known = kept.get();
+    if (kept == nullptr) kept = topic_of(*handle->client, topic);
+    known = kept;
   }
   const rd_kafka_metadata_t* metadata = nullptr;
-  if (rd_kafka_metadata(handle->client.get(), 0, known, &metadata, kPrepareMillis) ==
+  if (rd_kafka_metadata(handle->client.get(), 0, known.get(), &metadata, kPrepareMillis) ==
       RD_KAFKA_RESP_ERR_NO_ERROR) {
     rd_kafka_metadata_destroy(metadata);
   }
@@ -140,7 +144,7 @@ void KafkaProducer::replace_handle() {
     const std::lock_guard lock(mutex_);
     old = std::exchange(handle_, std::make_shared<Handle>(Handle{std::move(*fresh), {}}));
     for (const auto& [topic, unused] : old->topics) {
-      handle_->topics[topic].reset(rd_kafka_topic_new(handle_->client.get(), topic.c_str(), nullptr));
+      handle_->topics[topic] = topic_of(*handle_->client, topic);
     }
     lost.swap(in_flight_);
     in_flight_count_ = 0;

@@ -37,11 +37,12 @@ class KafkaProducer final : KafkaEvents {
  private:
   struct Handle {
     KafkaPtr<rd_kafka_t> client;
-    std::map<std::string, KafkaPtr<rd_kafka_topic_t>> topics;  // Under the mutex.
+    std::map<std::string, std::shared_ptr<rd_kafka_topic_t>> topics;  // Under the mutex.
   };
 
   KafkaProducer(KafkaSettings settings, Notice notice)
       : settings_(std::move(settings)), notice_(std::move(notice)) {}
+  static std::shared_ptr<rd_kafka_topic_t> topic_of(rd_kafka_t& client, const std::string& topic);
   Status start();
   void run();
   void replace_handle();

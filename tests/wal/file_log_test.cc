@@ -122,6 +122,25 @@ class FileLogTest : public testing::Test {
   std::unique_ptr<Log> log_;
 };
 
+// The index is sparse: the largest entry comes whole, whatever lies between it and where reading begins.
+TEST_F(FileLogTest, AReaderMayStartAtTheLargestEntry) {
+  logs_ = std::move(*FileLogs::open({directory()}));
+  store_ = logs_->connect(loop_);
+  create();
+  log_ = *open_log();
+  const std::string largest(kLogEntryBytesMax, 'b');
+  ASSERT_TRUE(append(std::string(60'000, 'a')).ok());
+  ASSERT_TRUE(append(largest).ok());
+  const auto reader = log_->read(Offset{1});
+  std::string read;
+  reader->next(1 << 20, [&](auto entries) {
+    ASSERT_TRUE(entries.ok()) << entries.error().message;
+    read = entries->front().bytes;
+  });
+  ASSERT_TRUE(loop_.run_until([&] { return !read.empty(); }));
+  EXPECT_TRUE(read == largest);
+}
+
 TEST_F(FileLogTest, ATornTailIsCutAndSaid) {
   fill(10);
   const std::string whole = slurp(segments().back());
