@@ -176,17 +176,29 @@ std::string wanted_owner(const Situation& now, const pb::RegionEntry& entry, con
   return best;
 }
 
+// The log is whole, and nobody has, or may have, a checkpoint: not one that is away for a moment, or has not
+// spoken yet.
+bool has_log_alone(const Situation& now, const pb::RegionEntry& entry) {
+  if (entry.floor() != 0 || !entry.parents().empty()) return false;
+  return std::all_of(entry.replicas().begin(), entry.replicas().end(), [&](const pb::Replica& replica) {
+    const pb::RegionStatus* told = now.status(entry.region(), replica.node());
+    const bool has_none = told && told->joined() == replica.joined() && !told->has_checkpoint();
+    return has_none || now.is_node_given_up(replica.node());
+  });
+}
+
 }  // namespace
 
-// Who has lost a region begins anew with a seed from its owner; an owner that nobody could take over from,
-// with the log, if all of it is there.
+// Who has lost a region begins anew with a seed from its owner; an owner that nobody can take over from, with
+// the log, if all of it is there.
 MaybeStep rejoin_replica(const Situation& now) {
   for (const auto* entry : now.live_regions()) {
     if (!now.is_idle(*entry)) continue;
-    const bool log_is_whole = entry->floor() == 0 && entry->parents().empty();
-    for (const auto& replica : entry->replicas())
-      if ((replica.node() != entry->owner() || log_is_whole) && now.is_lost(*entry, replica.node()))
+    for (const auto& replica : entry->replicas()) {
+      const bool can_begin = replica.node() != entry->owner() || has_log_alone(now, *entry);
+      if (can_begin && now.is_lost(*entry, replica.node()))
         return join(now, StepKind::RejoinReplica, *entry, replica.node());
+    }
   }
   return std::nullopt;
 }

@@ -369,9 +369,14 @@ bool RegionSet::begin_seed(RegionId region) {
   const pb::RegionEntry* entry = view_.region(region);
   if (entry == nullptr || wants_seed_.count(region) == 0) return false;
   ShardRange shards = from_pb(entry->shards());
+  for (const pb::RegionEntry& parent : view_.map().regions()) {
+    const bool is_under_it = parent.sealed() && from_pb(parent.shards()).overlaps(shards);
+    if (is_under_it && !is_finished(RegionId{parent.region()}) && is_awaited(parent)) return false;
+  }
   for (const auto& [other, its] : held_shards()) {
     if (other == region || !its.overlaps(shards) || is_finished(other)) continue;
-    if (find(other) != nullptr || is_awaited(other)) return false;
+    const pb::RegionEntry* known = view_.region(other);
+    if (find(other) != nullptr || known == nullptr || !known->sealed()) return false;
     drop(other);  // A parent that no child here is built from.
   }
   store_.forget(region);
@@ -383,15 +388,13 @@ bool RegionSet::begin_seed(RegionId region) {
 }
 
 // Whether a region that is to be here is built from it, once it has been read to its end.
-bool RegionSet::is_awaited(RegionId parent) const {
-  const pb::RegionEntry* known = view_.region(parent);
-  if (known == nullptr || !known->sealed()) return true;  // Not known as a parent.
+bool RegionSet::is_awaited(const pb::RegionEntry& parent) const {
   const auto& all = view_.map().regions();
   return std::any_of(all.begin(), all.end(), [&](const pb::RegionEntry& entry) {
     const RegionId region{entry.region()};
     const bool waits =
         !entry.sealed() && membership(entry) && !held_since(region) && wants_seed_.count(region) == 0;
-    return waits && descends_from(entry, parent);
+    return waits && descends_from(entry, RegionId{parent.region()});
   });
 }
 
@@ -495,7 +498,7 @@ std::vector<pb::RegionStatus> RegionSet::statuses() const {
         (saved->second.joined == *joined || TM_MUTATION("an earlier membership counts"))) {
       status.set_has_checkpoint(true);
       status.set_checkpoint(saved->second.log_needed_from.value);
-    } else if (replica == replicas_.end() && is_lost(entry, *joined)) {
+    } else if (!held_since(region) && is_lost(entry, *joined)) {
       status.set_lost(true);
     }
     out.push_back(std::move(status));

@@ -93,7 +93,7 @@ class RegionSet {
   void give_up(RegionId region, MapVersion joined);
   void try_again(RegionId region);
   bool is_doubted(RegionId region) const;
-  bool is_awaited(RegionId parent) const;
+  bool is_awaited(const pb::RegionEntry& parent) const;
   bool descends_from(const pb::RegionEntry& entry, RegionId ancestor) const;
   void give_up_seeds();
   void save_now();

@@ -48,7 +48,7 @@ KafkaProducer::~KafkaProducer() {
 }
 
 std::shared_ptr<rd_kafka_topic_t> KafkaProducer::topic_of(rd_kafka_t& client, const std::string& topic) {
-  return {rd_kafka_topic_new(&client, topic.c_str(), nullptr), KafkaDestroy{}};
+  return KafkaPtr<rd_kafka_topic_t>(rd_kafka_topic_new(&client, topic.c_str(), nullptr));
 }
 
 void KafkaProducer::prepare(const std::string& topic) {

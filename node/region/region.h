@@ -44,7 +44,7 @@ struct RegionOptions {
   Micros unify_interval{1'000'000};  // A region in parts asks for committed positions so often.
   Micros ask_interval{1'000'000};    // Owners of lanes that a read waits for are asked again so often.
   Micros waiter_idle{10'000'000};    // Who waits asks again and again; who has not for so long is gone.
-  size_t answers_max = 100'000;      // To writes, held until the log has what they tell of.
+  size_t answers_max = 100'000;      // Held until the log has what they tell of; beyond that no writes.
   size_t waiters_max = 10'000;       // Reads that wait for tokens, and regions that wait for progress.
 };
 

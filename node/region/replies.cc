@@ -38,11 +38,15 @@ void HeldReplies::hold(std::optional<Offset> after, const Asker& to, pb::Message
                        RegionCommands& out) {
   if (!after || TM_MUTATION("acknowledge before durable")) return send(out, to, std::move(message));
   TM_ASSERT(held_.empty() || held_.back().after <= *after, *after);
-  const bool is_told =
-      tells_positions(message) && std::any_of(held_.begin(), held_.end(), [&](const Held& held) {
-        return held.to.peer == to.peer && tells_positions(held.message);
-      });
-  if (is_told) return;
+  if (tells_positions(message)) {
+    auto earlier = std::find_if(held_.begin(), held_.end(), [&](const Held& held) {
+      return held.to.peer == to.peer && tells_positions(held.message);
+    });
+    if (earlier != held_.end()) {
+      earlier->to = to;
+      return;
+    }
+  }
   held_.push_back({*after, to, std::move(message)});
 }
 

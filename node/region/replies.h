@@ -25,9 +25,9 @@ pb::Message not_owner(RegionId region, const std::optional<RegionFacts>& facts);
 // Answers that tell of records which are not durable yet.
 class HeldReplies {
  public:
-  // `after` none: everything that it tells of is durable already. A question for positions is not answered
-  // while an answer to one is held for the same peer, who asks again and again while the log stalls. (The
-  // later one in place of the earlier would wait for later records each time, and never be sent.)
+  // `after` none: everything that it tells of is durable already. A question for positions is answered by the
+  // answer that is held for the same peer, if there is one: it asks again and again while the log stalls. (A
+  // later answer would wait for later records each time, and never be sent.)
   void hold(std::optional<Offset> after, const Asker& to, pb::Message message, RegionCommands& out);
   void release(Offset durable, RegionCommands& out);
   // What was in flight may or may not count.

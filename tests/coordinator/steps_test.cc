@@ -277,6 +277,12 @@ TEST(NextStep, AnOwnerThatLostTheRegionBeginsWithTheLogIfItIsWhole) {
   const ClusterFacts before = cluster.facts;
   EXPECT_EQ(rejoined(), (std::set<std::string>{"n1", "n2"}));
   cluster.facts = before;
+  const pb::RegionStatus told = cluster.observed.statuses[1]["n2"];
+  cluster.observed.statuses[1].erase("n2");
+  cluster.facts.map.mutable_regions(0)->mutable_replicas(1)->set_joined(3);
+  EXPECT_FALSE(cluster.next()) << "n2 may have it, and has not spoken yet";
+  cluster.facts = before;
+  cluster.observed.statuses[1]["n2"] = told;
   cluster.facts.map.mutable_regions(0)->set_floor(5);
   EXPECT_EQ(rejoined(), (std::set<std::string>{"n2"}));
 }

@@ -54,6 +54,24 @@ TEST(StorageNodeTroubles, ARegionThatCanNotBeUsedClaimsNoCheckpointAndIsTriedAga
   bed.expect_nothing_lost();
 }
 
+// It has what may be the only copy: nobody must take it for one that begins anew.
+TEST(StorageNodeTroubles, AnOwnerWhoseLogIsRefusedHasNotLostTheRegion) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  write_round(bed, "first");
+  for (const char* node : {"n1", "n2"})
+    ASSERT_TRUE(bed.run_until([&] { return bed.status(node, 1).has_checkpoint(); })) << node;
+  bed.change_map([&](pb::RegionMap& map) { bed.entry(map, 1).set_floor(1); });
+  bed.crash("n1");
+  bed.log_troubles.open = LogFailure{LogError::Refused, "no such topic"};
+  bed.start("n1");
+  ASSERT_TRUE(bed.run_until([&] { return has_said(bed, "can not be used"); }));
+  ASSERT_TRUE(bed.run_until([&] { return !bed.status("n1", 1).has_checkpoint(); }));
+  EXPECT_FALSE(bed.status("n1", 1).lost());
+}
+
 // It would come and go with every attempt.
 TEST(StorageNodeTroubles, ALogThatWasCutGivesNoCheckpointWhileItIsTriedAgain) {
   NodeBed bed;
