@@ -23,6 +23,7 @@ class CommitTask : public Task {
         return finish(error(sqlstate::kUndefinedTable, "a table that was written has been dropped"));
       version = std::max(version, table->definition.created());
       tables_.push_back(table);
+      undoes_insert_.push_back(undoes_insert(operation));
     }
     writer_.write(std::move(operations), CatalogVersion{version}, Grouping::OneRequest,
                   [this](const WriteResult& result) { on_written(result); });
@@ -38,8 +39,10 @@ class CommitTask : public Task {
 
   void fail(const ClientFailure& failure) {
     const std::string state = state_of(failure);
-    if (state == sqlstate::kUniqueViolation) {
-      return finish(duplicate_key(*tables_[std::min(failure.operation, tables_.size() - 1)]->schema));
+    const size_t failed = std::min(failure.operation, tables_.size() - 1);
+    const bool found_row = state == sqlstate::kSerializationFailure && undoes_insert_[failed];
+    if (state == sqlstate::kUniqueViolation || found_row) {
+      return finish(duplicate_key(*tables_[failed]->schema));
     }
     if (state == sqlstate::kSerializationFailure) {
       return finish(error(sqlstate::kSerializationFailure,
@@ -51,6 +54,7 @@ class CommitTask : public Task {
 
   OperationWriter writer_;
   std::vector<CatalogTablePtr> tables_;  // Of each operation.
+  std::vector<bool> undoes_insert_;
 };
 
 }  // namespace

@@ -17,15 +17,15 @@ const std::optional<std::string>& origin(const OwnedOperation& operation) {
   return operation.expected;
 }
 
-// Both, one after the other, as one. None: together they do nothing.
-std::optional<OwnedOperation> combine(const OwnedOperation& first, OwnedOperation second) {
+// Both, one after the other, as one.
+OwnedOperation combine(const OwnedOperation& first, OwnedOperation second) {
   second.expected = origin(first);
   if (leaves_row(second)) {
-    second.kind = first.kind == OperationKind::Insert ? OperationKind::Insert : OperationKind::CompareAndPut;
-    return second;
+    const bool inserts = first.kind == OperationKind::Insert || undoes_insert(first);
+    second.kind = inserts ? OperationKind::Insert : OperationKind::CompareAndPut;
+  } else {
+    second.kind = OperationKind::CompareAndDelete;
   }
-  if (!second.expected) return std::nullopt;
-  second.kind = OperationKind::CompareAndDelete;
   return second;
 }
 
@@ -47,6 +47,10 @@ void Transaction::end() {
   status_ = TransactionStatus::Idle;
 }
 
+bool undoes_insert(const OwnedOperation& operation) {
+  return operation.kind == OperationKind::CompareAndDelete && !operation.expected;
+}
+
 SqlStatus Transaction::add(OwnedOperation operation) {
   TM_ASSERT(is_open());
   const Key key{operation.table, operation.key};
@@ -56,11 +60,9 @@ SqlStatus Transaction::add(OwnedOperation operation) {
       return error(sqlstate::kUniqueViolation,
                    "duplicate key: this transaction has inserted the row already");
     }
-    std::optional<OwnedOperation> both = combine(found->second, std::move(operation));
+    operation = combine(found->second, std::move(operation));
     bytes_ -= found->second.bytes();
     operations_.erase(found);
-    if (!both) return {};
-    operation = std::move(*both);
   }
   bytes_ += operation.bytes();
   operations_.insert_or_assign(key, std::move(operation));

@@ -14,6 +14,9 @@
 
 namespace tidemark::sql {
 
+// Of a row that the same transaction inserted: nothing to be done, if there was none before.
+bool undoes_insert(const OwnedOperation& operation);
+
 class Transaction {
  public:
   TransactionStatus status() const { return status_; }

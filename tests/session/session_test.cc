@@ -350,6 +350,21 @@ TEST_F(SqlSession, ATransactionIsDroppedWhenItFails) {
   EXPECT_THAT(run("commit").notices, ElementsAre(HasSubstr("no transaction in progress")));
 }
 
+// Also if it deletes it again.
+TEST_F(SqlSession, ATransactionThatInsertsARowThatIsThereIsRefused) {
+  must("create table t (id int primary key, n int)");
+  must("insert into t values (1, 1)");
+  must("begin; insert into t values (1, 2); delete from t where id = 1");
+  EXPECT_EQ(run("commit").state(), "23505");
+  must("begin; insert into t values (1, 2); delete from t where id = 1; insert into t values (1, 3)");
+  EXPECT_EQ(run("commit").state(), "23505");
+  EXPECT_THAT(run("select * from t").rows, ElementsAre("1|1"));
+  must("begin; insert into t values (2, 2); delete from t where id = 2");
+  EXPECT_EQ(run("update t set n = 0 where id = 2").tag, "UPDATE 0");
+  EXPECT_EQ(run("commit").tag, "COMMIT");
+  EXPECT_THAT(run("select * from t").rows, ElementsAre("1|1"));
+}
+
 TEST_F(SqlSession, ATransactionOverSeveralRegionsIsRefused) {
   must("create table t (id int primary key)");
   must("begin");
