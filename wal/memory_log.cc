@@ -74,6 +74,7 @@ class MemoryLogs::Impl : public std::enable_shared_from_this<MemoryLogs::Impl> {
   }
   void trim(StreamId id, MemoryStream& stream, Offset begin);
   void set_available(bool available);
+  bool refuses() { return kind_ == MemoryLogKind::Kafka && happens(faults_.refused, counters_.refused); }
   uint64_t next_process() { return processes_++; }
   void set_observer(MemoryLogObserver* observer) { observer_ = observer; }
 
@@ -381,7 +382,8 @@ class MemoryLogStore final : public LogStore {
   void open(StreamId stream, std::function<void(Result<std::unique_ptr<Log>, LogFailure>)> done) override {
     process_.logs->answer(callbacks_.wrap([this, stream, done](bool available) {
       if (!available) return done(store_is_gone());
-      if (process_.logs->find(stream) == nullptr) return done(no_such_stream(stream));
+      if (process_.logs->find(stream) == nullptr || process_.logs->refuses())
+        return done(no_such_stream(stream));
       done(std::unique_ptr<Log>(std::make_unique<MemoryLog>(process_, stream)));
     }));
   }

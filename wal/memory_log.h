@@ -28,6 +28,7 @@ struct MemoryLogFaults {
   double lost = 0;                // Kafka: never lands, those after it do; reported unknown.
   double full = 0;                // Disk: no room; nothing happened.
   double unavailable = 0;         // Per read or question: no answer from the store.
+  double refused = 0;             // Kafka, per opening: a broker that has not heard of the topic.
   double torn = 0.5;              // Disk, per crash with unsynced entries: the first lost one is half there.
 
   Micros append_delay_max{2'000};
@@ -46,6 +47,7 @@ struct MemoryLogCounters {
   uint64_t lost = 0;
   uint64_t full = 0;
   uint64_t unavailable = 0;
+  uint64_t refused = 0;
   uint64_t crash_kept = 0;  // Entries not synced that a crash left there.
   uint64_t crash_lost = 0;
   uint64_t torn = 0;

@@ -4,8 +4,9 @@
 
 namespace tidemark::sim {
 
-Nemesis::Nemesis(SimCluster& cluster, const Scenario& scenario, Random random, Trace& trace)
-    : cluster_(cluster), scenario_(scenario), random_(random), trace_(trace) {}
+Nemesis::Nemesis(SimCluster& cluster, const Scenario& scenario, Random random, Trace& trace,
+                 SimSession& client)
+    : cluster_(cluster), scenario_(scenario), random_(random), trace_(trace), client_(client) {}
 
 bool Nemesis::happens(double per_second) {
   return random_.chance(per_second * static_cast<double>(kInterval.value) / 1e6);
@@ -33,6 +34,7 @@ void Nemesis::act() {
     }
   }
   partition();
+  cut_off();
   disturb_disks();
 }
 
@@ -96,6 +98,30 @@ void Nemesis::partition() {
   partition_until_ = until_mended();
 }
 
+// A node that does not hear what the coordinator decides goes on with what it knows, and so does whoever
+// finds the owners of regions by the same connection.
+void Nemesis::cut_off() {
+  const Micros now = cluster_.world().scheduler.now();
+  if (cut_off_ != nullptr && cut_off_until_ <= now) reach_again();
+  if (cut_off_ != nullptr || !happens(scenario_.cut_off)) return;
+  SimProcess& node =
+      cluster_.node(static_cast<int>(random_.below(static_cast<uint64_t>(cluster_.node_count()))));
+  if (!node.running() || node.paused()) return;
+  ++counts_["cut off from coordination"];
+  trace_.say("fault:", node.name(), "and a client can not reach the coordination service");
+  node.cut_off();
+  client_.disconnect();
+  cut_off_ = &node;
+  cut_off_until_ = Micros{until_mended().value + static_cast<int64_t>(scenario_.session_timeout_micros)};
+}
+
+void Nemesis::reach_again() {
+  trace_.say("fault ends:", cut_off_->name(), "reaches the coordination service");
+  cut_off_->reach_again();
+  client_.reconnect();
+  cut_off_ = nullptr;
+}
+
 void Nemesis::disturb_disks() {
   const Micros now = cluster_.world().scheduler.now();
   if (outage_ && outage_until_ <= now) {
@@ -119,6 +145,7 @@ void Nemesis::disturb_disks() {
       ++counts_["disk refuses"];
       trace_.say("fault: the disk of node", i, "takes no checkpoints");
       cluster_.disk(i).refuse_saves("no room");
+      if (random_.chance(scenario_.fill)) cluster_.disk(i).fill();
       refusing_until_[i] = until_mended();
     }
   }
@@ -137,6 +164,7 @@ void Nemesis::restart_all() {
 void Nemesis::mend(SimProcess* lost) {
   trace_.say("all faults end");
   cluster_.world().end_faults();
+  if (cut_off_ != nullptr) reach_again();
   for (int i = 0; i < cluster_.node_count(); ++i) cluster_.disk(i).refuse_saves("");
   if (lost != nullptr) {
     ++counts_["process lost for good"];
@@ -167,6 +195,7 @@ std::map<std::string, uint64_t> Nemesis::counts() const {
   out["append duplicated, copy reported"] = logs.duplicate_reported;
   out["append lost"] = logs.lost;
   out["log unavailable"] = logs.unavailable;
+  out["log refused"] = logs.refused;
   out["unsynced lost"] = logs.crash_lost;
   const CoordinationCounters& coordination = cluster_.world().coordination.counters();
   out["coordination request lost"] = coordination.lost_requests;

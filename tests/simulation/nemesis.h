@@ -15,7 +15,8 @@ namespace tidemark::sim {
 
 class Nemesis {
  public:
-  Nemesis(SimCluster& cluster, const Scenario& scenario, Random random, Trace& trace);
+  // `client`: the session of one that shares its host with nodes, and is cut off with them.
+  Nemesis(SimCluster& cluster, const Scenario& scenario, Random random, Trace& trace, SimSession& client);
 
   static constexpr Micros kInterval{20'000};
   // To be called every kInterval of the safety phase.
@@ -36,17 +37,21 @@ class Nemesis {
   void hurt(SimProcess& process);
   void end_process(SimProcess& process);
   void partition();
+  void cut_off();
+  void reach_again();
   void disturb_disks();
-  void later(Micros after, const std::function<void()>& mend);
 
   SimCluster& cluster_;
   const Scenario& scenario_;
   Random random_;
   Trace& trace_;
+  SimSession& client_;
   std::map<std::string, uint64_t> counts_;
   std::map<SimProcess*, Micros> hurt_until_;
   std::map<SimProcess*, uint64_t> stopping_;  // In which of its lives.
   Micros partition_until_;
+  SimProcess* cut_off_ = nullptr;
+  Micros cut_off_until_;
   Micros outage_until_;
   std::map<int, Micros> refusing_until_;
   bool partitioned_ = false;

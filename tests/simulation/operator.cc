@@ -385,6 +385,16 @@ std::string Operator::left_over() const {
   return lacking_replicas();
 }
 
+bool Operator::has_checkpoint(const pb::Replica& replica, RegionId region) const {
+  for (int i = 0; i < cluster_.node_count(); ++i) {
+    if (cluster_.node(i).name() != replica.node()) continue;
+    const auto& saved = cluster_.disk(i).checkpoints();
+    const auto found = saved.find(region);
+    return found != saved.end() && found->second.joined.value == replica.joined();
+  }
+  return false;
+}
+
 std::string Operator::lacking_replicas() const {
   std::set<std::string> there;
   for (const auto& node : wishes_.nodes())
@@ -392,10 +402,14 @@ std::string Operator::lacking_replicas() const {
   const size_t wanted = std::min(there.size(), static_cast<size_t>(scenario_.replicas));
   for (const auto& region : map_.regions()) {
     const auto& replicas = region.replicas();
-    const auto count = static_cast<size_t>(std::count_if(
-        replicas.begin(), replicas.end(), [&](const auto& one) { return there.contains(one.node()); }));
-    if (!region.sealed() && count < wanted)
-      return "region " + std::to_string(region.region()) + " has " + std::to_string(count) + " replicas";
+    const auto count =
+        static_cast<size_t>(std::count_if(replicas.begin(), replicas.end(), [&](const auto& one) {
+          return there.contains(one.node()) && has_checkpoint(one, RegionId{region.region()});
+        }));
+    if (!region.sealed() && count < wanted) {
+      return "region " + std::to_string(region.region()) + " has " + std::to_string(count) +
+             " replicas with checkpoints";
+    }
   }
   return "";
 }

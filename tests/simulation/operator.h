@@ -76,6 +76,7 @@ class Operator {
   bool has_wanted() const;
   bool all_filled();
   std::string lacking_replicas() const;
+  bool has_checkpoint(const pb::Replica& replica, RegionId region) const;
 
   SimCluster& cluster_;
   const Scenario& scenario_;

@@ -40,6 +40,8 @@ SimFaults faults_of(const Scenario& s) {
   faults.logs.duplicate_reported = s.duplicate_reported;
   faults.logs.lost = s.lost;
   faults.logs.unavailable = s.unavailable;
+  faults.logs.refused = s.refused;
+  faults.logs.read_delay_max = micros(s.read_delay_micros);
   faults.logs.append_delay_max = micros(s.append_delay_micros);
   faults.logs.late_delay_max = micros(s.late_delay_micros);
   faults.coordination.delay_max = micros(s.coordination_delay_micros);
@@ -72,6 +74,7 @@ NodeOptions node_options(const Scenario& s) {
   node.lag_records_max = whole<uint64_t>(s.lag_records_max);
   node.checkpoint_interval = micros(s.checkpoint_interval_micros);
   node.seed_chunk_bytes = whole<size_t>(s.seed_chunk_bytes);
+  node.refused_delay = micros(s.refused_delay_micros);
   return node;
 }
 
@@ -97,6 +100,7 @@ CoordinatorSettings coordinator_settings(const Scenario& s) {
   settings.embedded = s.embedded > 0;
   settings.spread_after = micros(s.spread_after_micros);
   settings.replica_absence = micros(s.replica_absence_micros);
+  settings.seeds_at_once = whole<uint32_t>(s.seeds_at_once);
   settings.discard_records_min = whole<uint64_t>(s.discard_records_min);
   settings.activation = s.activate_by_coordinator > 0 ? pb::ACTIVATE_BY_COORDINATOR : pb::ACTIVATE_BY_NODE;
   settings.placement = kPlacements[std::min<size_t>(whole<size_t>(s.placement), std::size(kPlacements) - 1)];
@@ -145,7 +149,7 @@ class Run {
                   }},
         checkers_(make_checkers(evidence_)),
         workload_(evidence_, random_.fork(), workload_listener()),
-        nemesis_(cluster_, scenario_, random_.fork(), trace_) {
+        nemesis_(cluster_, scenario_, random_.fork(), trace_, workload_.first_session()) {
     cluster_.world().logs.set_observer(&witness_);
     cluster_.world().coordination.set_observer(
         [this](SessionNumber session, const std::vector<CoordinationOp>& ops) {

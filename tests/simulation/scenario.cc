@@ -35,11 +35,14 @@ constexpr Knob kKnobs[] = {
     KNOB(duplicate_reported, 0),
     KNOB(lost, 0),
     KNOB(unavailable, 0),
+    KNOB(refused, 0),
     KNOB(outage, 0),
     KNOB(lose_request, 0),
     KNOB(lose_reply, 0),
     KNOB(lagging, 0),
+    KNOB(cut_off, 0),
     KNOB(refuse_saves, 0),
+    KNOB(fill, 0),
     KNOB(region_changes, 0),
     KNOB(view_manager_changes, 0),
     KNOB(discards, 0),
@@ -72,6 +75,7 @@ constexpr Knob kKnobs[] = {
     KNOB(delay_micros, 100),
     KNOB(slow_delay_micros, 1'000),
     KNOB(append_delay_micros, 100),
+    KNOB(read_delay_micros, 100),
     KNOB(late_delay_micros, 10'000),
     KNOB(coordination_delay_micros, 0),
     KNOB(watch_delay_micros, 0),
@@ -104,6 +108,8 @@ constexpr Knob kKnobs[] = {
     KNOB(report_interval_micros, 50'000),
     KNOB(spread_after_micros, 2'000'000),
     KNOB(replica_absence_micros, 20'000'000),
+    KNOB(seeds_at_once, 4),
+    KNOB(refused_delay_micros, 1'000'000),
     KNOB(discard_records_min, 200),
     KNOB(session_timeout_micros, 2'000'000),
     KNOB(activate_by_coordinator, 0),
@@ -193,6 +199,8 @@ void draw_tunables(Draw& draw, Scenario& s) {
   s.report_interval_micros = draw.one_of({1'000, 50'000, 200'000});
   s.spread_after_micros = draw.one_of({300'000, 2'000'000, 5'000'000});
   s.replica_absence_micros = draw.one_of({1'000'000, 5'000'000, 20'000'000});
+  s.seeds_at_once = draw.one_of({1, 1, 4});
+  s.refused_delay_micros = draw.one_of({300'000, 3'000'000});
   s.discard_records_min = draw.one_of({0, 20, 200, 2'000});
   s.session_timeout_micros = draw.one_of({300'000, 1'000'000, 3'000'000});
   s.activate_by_coordinator = draw.one_of({0, 1});
@@ -205,7 +213,7 @@ void draw_faults(Draw& draw, Scenario& s) {
   s.hang = draw.rate(0.03);
   s.expire = draw.rate(0.03);
   s.down_micros = draw.scale(100'000, 4'000'000);
-  s.lose_disk = draw.chance(0.2) ? 0.3 : 0;
+  s.lose_disk = draw.chance(0.3) ? 0.4 : 0;
   s.stop = draw.one_of({0, 0.1, 0.5});
   s.lose_process = draw.one_of({0, 0, 1});
   s.loss = draw.rate(0.0005);
@@ -221,7 +229,9 @@ void draw_faults(Draw& draw, Scenario& s) {
   s.late_fence = draw.rate(0.03);
   s.unavailable = draw.rate(0.001);
   s.outage = draw.rate(0.01);
-  s.append_delay_micros = draw.scale(200, 20'000);
+  s.refused = draw.rate(0.03);
+  s.append_delay_micros = draw.chance(0.1) ? draw.scale(20'000, 500'000) : draw.scale(200, 20'000);
+  s.read_delay_micros = draw.chance(0.3) ? draw.scale(1'000, 200'000) : 500;
   s.late_delay_micros = draw.scale(10'000, 8'000'000);
   s.coordination_delay_micros = draw.scale(100, 50'000);
   s.watch_delay_micros = draw.scale(100, 500'000);
@@ -229,7 +239,9 @@ void draw_faults(Draw& draw, Scenario& s) {
   s.lose_reply = draw.rate(0.002);
   s.reconnect_delay_micros = draw.scale(1'000, 500'000);
   s.save_delay_micros = draw.scale(500, 1'000'000);
+  s.cut_off = draw.rate(0.05);
   s.refuse_saves = draw.rate(0.01);
+  s.fill = draw.one_of({0, 0.5});
   s.paces = draw.one_of({0, 0, 4, 10});
   s.lagging = draw.one_of({0, 0, 0.3, 0.7});
   s.lag_micros = draw.scale(1'000, 5'000'000);
@@ -269,6 +281,8 @@ const Kind kKinds[] = {
                  &Scenario::lose_request,
                  &Scenario::lose_reply,
                  &Scenario::lagging,
+                 &Scenario::refused,
+                 &Scenario::cut_off,
                  &Scenario::refuse_saves,
                  &Scenario::lose_disk,
                  &Scenario::lose_process});

@@ -79,6 +79,8 @@ struct Scenario {
   double report_interval_micros = 50'000;
   double spread_after_micros = 2'000'000;
   double replica_absence_micros = 20'000'000;
+  double seeds_at_once = 4;
+  double refused_delay_micros = 1'000'000;  // What could not be opened is tried again.
   double discard_records_min = 200;
   double session_timeout_micros = 2'000'000;
   double activate_by_coordinator = 0;
@@ -111,8 +113,10 @@ struct Scenario {
   double duplicate_reported = 0.002;
   double lost = 0.002;
   double unavailable = 0.001;  // Per read.
+  double refused = 0.02;       // Per opening.
   double outage = 0.02;        // Of the whole log, per second.
   double append_delay_micros = 2'000;
+  double read_delay_micros = 500;
   double late_delay_micros = 5'000'000;
 
   // ---- faults of the coordination service
@@ -121,12 +125,14 @@ struct Scenario {
   double lose_request = 0.002;
   double lose_reply = 0.002;
   double reconnect_delay_micros = 50'000;
-  double lagging = 0;  // Sessions at a server that lags behind.
+  double cut_off = 0.02;  // A node and a client can not reach it for a while, per second.
+  double lagging = 0;     // Sessions at a server that lags behind.
   double lag_micros = 200'000;
 
   // ---- faults of disks
   double save_delay_micros = 1'000;  // A slow disk: up to seconds.
   double refuse_saves = 0.01;        // A disk that refuses checkpoints for a while, per node and second.
+  double fill = 0.3;                 // Of those: it takes no rows either.
 
   // ---- legal deviations inside of the cores (base/buggify.h)
   double buggify = 0.02;  // Per visit of a point that is on.

@@ -81,6 +81,16 @@ void SimProcess::resume() {
   life_->scheduler.resume();
 }
 
+void SimProcess::cut_off() {
+  TM_ASSERT(running() && !paused_, name_);
+  life_->coordination.disconnect();
+}
+
+void SimProcess::reach_again() {
+  const bool reconnects_later = paused_ && pause_ == Pause::SessionLost;
+  if (running() && !reconnects_later) life_->coordination.reconnect();
+}
+
 void SimProcess::expire_session() {
   TM_ASSERT(running(), name_);
   world_.coordination.expire(life_->coordination.session());

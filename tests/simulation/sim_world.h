@@ -70,6 +70,9 @@ class SimProcess {
   enum class Pause : uint8_t { SessionLost, SessionKept };
   void pause(Pause kind = Pause::SessionLost);
   void resume();
+  // It can not reach the coordination service, until it can or dies.
+  void cut_off();
+  void reach_again();
   // The coordination service gives its session up, though the process is well.
   void expire_session();
 

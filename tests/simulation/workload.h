@@ -22,6 +22,7 @@ class SimClient {
   SimClient(SimWorld& world, const std::string& name, ShardCount shards);
   Client& operator*() { return *client_; }
   Client* operator->() { return client_.get(); }
+  SimSession& session() { return coordination_; }
 
   std::map<ShardId, Position> newest;  // The highest token of its own writes, per lane.
 
@@ -57,6 +58,7 @@ class Workload {
   // One operation, not waited for. `catalog` is the newest version that the tables are known to have.
   void act(CatalogVersion catalog);
   size_t in_flight() const { return in_flight_; }
+  SimSession& first_session() { return clients_.front()->session(); }
   // Without faults: a write to every lane, which must be done.
   void write_everywhere(CatalogVersion catalog);
   // For each view that is read and each lane, waits until the newest write can be seen there.

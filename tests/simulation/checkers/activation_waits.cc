@@ -13,8 +13,8 @@ ActivationWaits::ActivationWaits(Evidence& evidence)
 
 bool ActivationWaits::nobody_fails() const {
   const Scenario& s = evidence_.scenario;
-  return s.crash + s.pause + s.hang + s.expire + s.loss + s.partition + s.lose_request + s.lose_reply +
-             s.standbys ==
+  return s.crash + s.pause + s.hang + s.expire + s.cut_off + s.loss + s.partition + s.lose_request +
+             s.lose_reply + s.standbys ==
          0;
 }
 
