@@ -54,10 +54,9 @@ void RegionOwner::on_effects(const Asker& asker, const pb::EffectBatch& batch, R
 
 // Somebody has told the sender of more than is here. (What it knows by floors, everybody was told.)
 bool RegionOwner::lacks_positions() const {
-  return std::any_of(lanes_.begin(), lanes_.end(),
-                     [&](const LaneMove& move) {
-                       return move.prev > move.floor && ahead_.parts().raises(move.lanes, move.prev);
-                     });
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const LaneMove& move) {
+    return move.prev > move.floor && ahead_.parts().raises(move.lanes, move.prev);
+  });
 }
 
 bool RegionOwner::read_lanes(const pb::EffectBatch& batch) {
