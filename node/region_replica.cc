@@ -162,11 +162,16 @@ void RegionReplica::on_facts(const RegionFacts& facts) {
   schedule_turn();
 }
 
-// The streams of children are made before the core may seal: the seal is the commit point.
+// The core, which seals as soon as it owns, hears of a change when the streams of the children are made: the
+// seal is the commit point.
 void RegionReplica::hand_facts() {
   if (!facts_) return;
-  if (region_.owning() && !children_streams_there()) return create_children_streams();
-  region_.on_facts(*facts_, out_);
+  RegionFacts handed = *facts_;
+  if (!children_streams_there()) {
+    handed.change.reset();
+    if (region_.owning()) create_children_streams();
+  }
+  region_.on_facts(handed, out_);
   perform();
 }
 

@@ -248,6 +248,8 @@ bool RegionSet::load_checkpoint(const pb::RegionEntry& entry, MapVersion joined)
   RegionReplica::Origin origin;
   origin.map_version = checkpoint.map_version;
   origin.joined = joined;
+  // Saved at once when it was new, before there was a stream perhaps.
+  origin.create_stream = checkpoint.reader.next == Offset{0} && entry.floor() == 0 && !entry.sealed();
   origin.readers = std::move(checkpoint.readers);
   origin.ancestors = std::move(checkpoint.ancestors);
   add(std::move(*state), std::move(origin));

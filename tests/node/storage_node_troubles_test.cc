@@ -86,35 +86,70 @@ TEST(StorageNodeTroubles, ALogThatWasCutGivesNoCheckpointWhileItIsTriedAgain) {
   }
 }
 
+// Of region 1 into 2 and 3.
+void enter_split(NodeBed& bed, pb::RegionChange::Phase phase) {
+  bed.change_map([&](pb::RegionMap& map) {
+    pb::RegionChange& change = map.changes_size() > 0 ? *map.mutable_changes(0) : *map.add_changes();
+    change.Clear();
+    change.set_id(1);
+    change.add_parents(1);
+    change.set_phase(phase);
+    change.set_version(map.version());
+    for (uint32_t child : {0, 1}) {
+      auto* made = change.add_children();
+      made->set_region(2 + child);
+      made->mutable_shards()->set_begin(4 * child);
+      made->mutable_shards()->set_end(4 * child + 4);
+    }
+  });
+}
+
 TEST(StorageNodeTroubles, ASplitIsUndoneThoughTheStreamsOfItsChildrenCanNotBeMade) {
   NodeBed bed;
   bed.start("n1");
   bed.bootstrap({"n1"});
   write_round(bed, "first");
   bed.log_troubles.create = LogFailure{LogError::Unavailable, "too few brokers"};
-  auto enter = [&](pb::RegionChange::Phase phase) {
-    bed.change_map([&](pb::RegionMap& map) {
-      pb::RegionChange& change = map.changes_size() > 0 ? *map.mutable_changes(0) : *map.add_changes();
-      change.Clear();
-      change.set_id(1);
-      change.add_parents(1);
-      change.set_phase(phase);
-      change.set_version(map.version());
-      for (uint32_t child : {0, 1}) {
-        auto* made = change.add_children();
-        made->set_region(2 + child);
-        made->mutable_shards()->set_begin(4 * child);
-        made->mutable_shards()->set_end(4 * child + 4);
-      }
-    });
-  };
-  enter(pb::RegionChange::SPLIT_SEAL);
+  enter_split(bed, pb::RegionChange::SPLIT_SEAL);
   ASSERT_TRUE(bed.run_until([&] { return has_said(bed, "too few brokers"); }));
-  enter(pb::RegionChange::UNDO);
+  enter_split(bed, pb::RegionChange::UNDO);
   ASSERT_TRUE(bed.run_until([&] { return bed.status("n1", 1).fence_version() == bed.map().version(); }));
   EXPECT_EQ(bed.status("n1", 1).sealed(), 0u);
   bed.change_map([](pb::RegionMap& map) { map.clear_changes(); });
   write_round(bed, "second");
+  bed.expect_nothing_lost();
+}
+
+TEST(StorageNodeTroubles, AStandbyThatHasHeardOfASplitSealsNothingBeforeTheStreamsOfTheChildrenAreMade) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  write_round(bed, "first");
+  bed.log_troubles.create = LogFailure{LogError::Unavailable, "too few brokers"};
+  enter_split(bed, pb::RegionChange::SPLIT_SEAL);
+  bed.run_for(Micros{100'000});
+  bed.crash("n1");
+  bed.move(1, "n2");
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n2", 1); })) << bed.describe();
+  bed.run_for(Micros{5'000'000});
+  EXPECT_EQ(bed.status("n2", 1).sealed(), 0u);
+  bed.log_troubles = {};
+  EXPECT_TRUE(bed.run_until([&] { return bed.status("n2", 1).sealed() == 1; })) << bed.describe();
+}
+
+TEST(StorageNodeTroubles, ACheckpointFromBeforeTheStreamWasMadeIsStartedFrom) {
+  NodeBed bed;
+  bed.logs.set_available(false);
+  bed.start("n1");
+  bed.scheduler.post_after(Micros{5'000'000}, [&] {
+    EXPECT_TRUE(bed.status("n1", 1).has_checkpoint());
+    bed.crash("n1");
+    bed.logs.set_available(true);
+    bed.start("n1");
+  });
+  bed.bootstrap({"n1"});
+  write_round(bed, "first");
   bed.expect_nothing_lost();
 }
 
