@@ -106,6 +106,7 @@ class NodeServer::Impl {
     options_.node.cluster = options_.store.cluster = fact.cluster();
     options_.node.shards = options_.store.shards = ShardCount{fact.shards()};
     options_.store.node = options_.node.name;
+    options_.store.log = options_.log;
     options_.store.on_unreadable = options_.on_fatal;
     auto store = RocksStore::open(options_.store, *loop_);
     if (!store.ok()) return store.error();

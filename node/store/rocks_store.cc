@@ -1,12 +1,16 @@
 #include "node/store/rocks_store.h"
 
+#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
+#include <cstdarg>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -74,6 +78,23 @@ Status check_identity(const RocksStoreOptions& options) {
   return {};
 }
 
+// Into the node's own log: a build of RocksDB with assertions ends at its second line into a file on a full
+// disk.
+class RocksLog : public rocksdb::Logger {
+ public:
+  explicit RocksLog(tidemark::Logger log) : rocksdb::Logger(rocksdb::WARN_LEVEL), log_(std::move(log)) {}
+
+  void LogHeader(const char*, va_list) override {}
+  void Logv(const char* format, va_list arguments) override {
+    std::array<char, 1024> text{};
+    const int length = std::vsnprintf(text.data(), text.size(), format, arguments);
+    if (length > 0) log_.warning("RocksDB is in trouble", kv("says", text.data()));
+  }
+
+ private:
+  tidemark::Logger log_;
+};
+
 rocksdb::Options database_options(const RocksStoreOptions& options,
                                   const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::Options out;
@@ -89,8 +110,7 @@ rocksdb::Options database_options(const RocksStoreOptions& options,
   // Most rows that are looked for on disk are new ones, which it does not have.
   out.memtable_whole_key_filtering = true;
   out.memtable_prefix_bloom_size_ratio = 0.05;
-  out.keep_log_file_num = 2;
-  out.info_log_level = rocksdb::WARN_LEVEL;
+  out.info_log = std::make_shared<RocksLog>(options.log);
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = cache;
   table.cache_index_and_filter_blocks = true;
@@ -154,10 +174,12 @@ rocksdb::Status open_database(const RocksStoreOptions& options, const std::share
   std::error_code error;
   const fs::space_info space = fs::space(options.directory, error);
   if (!error && space.available < kOpeningBytes) return rocksdb::Status::NoSpace("No space left on device");
+  const fs::path rows = fs::path(options.directory) / "rows";
+  fs::create_directory(rows, error);  // RocksDB would make it too, but calls its absence an error.
   rocksdb::Options how = database_options(options, cache);
   how.listeners.push_back(watch);
   rocksdb::DB* raw = nullptr;
-  rocksdb::Status opened = rocksdb::DB::Open(how, (fs::path(options.directory) / "rows").string(), &raw);
+  rocksdb::Status opened = rocksdb::DB::Open(how, rows.string(), &raw);
   database.reset(raw);
   if (opened.ok()) watch->set_durable(database->GetLatestSequenceNumber());
   return opened;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "base/scheduler.h"
 #include "node/store/node_store.h"
@@ -27,6 +28,7 @@ struct RocksStoreOptions {
 
   size_t write_back_rows = 256;  // Per slice of a save: in between the loop goes on.
 
+  Logger log;  // What RocksDB has to say of its troubles; from any thread.
   // The disk can not be read. Must not return: the process ends, and the log has everything.
   std::function<void(const std::string&)> on_unreadable;
 };

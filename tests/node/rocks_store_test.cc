@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -147,15 +148,28 @@ void save_until_taken(AsioLoop& loop, RocksStore& store, const std::vector<Check
   while (!save(loop, store, checkpoints).ok()) usleep(10'000);
 }
 
-// A disk without room: an error, nothing lost, and once there is room it goes on.
+class CountedLog : public LogSink {
+ public:
+  bool wants(LogLevel level) const override { return level >= LogLevel::Warning; }
+  void write(LogLevel, std::string_view, std::string_view) override { ++lines; }
+
+  std::atomic<int> lines = 0;
+};
+
+// A disk without room: an error, nothing lost, and once there is room it goes on. RocksDB's words go to the
+// node's log: one that can not be written would be the end of the process.
 [[noreturn]] void run_full(const std::string& directory) {
   mount_small_disk(directory);
+  CountedLog log;
   RocksStoreOptions options = options_for_small_disk(directory);
+  options.log = Logger(log, "store");
   {
     AsioLoop loop("full");
     auto opened = RocksStore::open(options, loop);
     if (!opened.ok()) _exit(2);
+    if (log.lines != 0) _exit(12);
     std::cout << overfill(loop, **opened) << std::endl;
+    if (log.lines == 0 || fs::exists(directory + "/rows/LOG")) _exit(13);
     make_room(directory);
     save_until_taken(loop, **opened, {checkpoint_at(2)});
   }
