@@ -1,5 +1,6 @@
 // Which nodes hold each region, and which of them owns it. A replica joins before it is seeded; it is removed
-// only while another live one has announced a checkpoint; nothing of this during a split or merge.
+// only while another live one has announced a checkpoint; nothing of this during a split or merge, which waits
+// for the owner.
 #include <algorithm>
 
 #include "coordinator/step_list.h"
@@ -193,9 +194,9 @@ bool has_log_alone(const Situation& now, const pb::RegionEntry& entry) {
 // the log, if all of it is there.
 MaybeStep rejoin_replica(const Situation& now) {
   for (const auto* entry : now.live_regions()) {
-    if (!now.is_idle(*entry)) continue;
     for (const auto& replica : entry->replicas()) {
-      const bool can_begin = replica.node() != entry->owner() || has_log_alone(now, *entry);
+      const bool is_owner = replica.node() == entry->owner();
+      const bool can_begin = is_owner ? has_log_alone(now, *entry) : now.is_idle(*entry);
       if (can_begin && now.is_lost(*entry, replica.node()))
         return join(now, StepKind::RejoinReplica, *entry, replica.node());
     }

@@ -285,6 +285,11 @@ TEST(NextStep, AnOwnerThatLostTheRegionBeginsWithTheLogIfItIsWhole) {
   cluster.observed.statuses[1]["n2"] = told;
   cluster.facts.map.mutable_regions(0)->set_floor(5);
   EXPECT_EQ(rejoined(), (std::set<std::string>{"n2"}));
+  cluster.facts = before;
+  pb::RegionChange& split = *cluster.facts.map.add_changes();
+  split.add_parents(1);
+  split.set_phase(pb::RegionChange::SPLIT_SEAL);
+  EXPECT_EQ(rejoined(), (std::set<std::string>{"n1"})) << "a split waits for its owner";
 }
 
 // Its disk is full, say.
