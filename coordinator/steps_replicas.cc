@@ -1,6 +1,6 @@
 // Which nodes hold each region, and which of them owns it. A replica joins before it is seeded; it is removed
-// only while another live one has announced a checkpoint; nothing of this during a split or merge, which waits
-// for the owner.
+// only while another live one has announced a checkpoint; nothing of this during a split or merge, which
+// waits for the owner.
 #include <algorithm>
 
 #include "coordinator/step_list.h"

@@ -69,7 +69,8 @@ void Nemesis::end_process(SimProcess& process) {
   ++counts_["crash"];
   trace_.say("fault:", process.name(), "crashes");
   cluster_.crash(process);
-  if (!random_.chance(scenario_.lose_disk) || !cluster_.can_spare_disk(process)) return;
+  if (!random_.chance(scenario_.lose_disk) || !cluster_.can_spare_disk(process, scenario_.whole_logs > 0))
+    return;
   ++counts_["disk lost"];
   trace_.say("fault:", process.name(), "has lost its disk");
   cluster_.lose_disk(process);

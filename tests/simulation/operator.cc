@@ -150,7 +150,7 @@ SimProcess* Operator::choose_lost() {
   for (SimProcess* process : cluster_.processes()) {
     const std::string& name = process->name();
     const bool can_go =
-        managers.contains(name) || (nodes.contains(name) && cluster_.can_spare_disk(*process));
+        managers.contains(name) || (nodes.contains(name) && cluster_.can_spare_disk(*process, false));
     if (can_go && !is_coming(name)) candidates.push_back(process);
   }
   if (candidates.empty()) return nullptr;
@@ -301,13 +301,14 @@ void Operator::change_regions() {
     const int64_t at = region->shards().begin() + random_.between(1, size - 1);
     return command("split region", {"split-region", id, std::to_string(at)});
   }
-  if (kind < 9) {
+  if (kind < 8) {
     for (const pb::RegionEntry& other : map_.regions()) {
       if (other.sealed() || other.shards().begin() != region->shards().end()) continue;
       return command("merge regions", {"merge-regions", id, std::to_string(other.region())});
     }
     return;
   }
+  if (kind < 9) return command("rebalance", {"rebalance"});
   change_nodes();
 }
 

@@ -23,6 +23,7 @@ constexpr Knob kKnobs[] = {
     KNOB(hang, 0),
     KNOB(expire, 0),
     KNOB(lose_disk, 0),
+    KNOB(whole_logs, 0),
     KNOB(lose_process, 0),
     KNOB(partition, 0),
     KNOB(loss, 0),
@@ -214,6 +215,7 @@ void draw_faults(Draw& draw, Scenario& s) {
   s.expire = draw.rate(0.03);
   s.down_micros = draw.scale(100'000, 4'000'000);
   s.lose_disk = draw.chance(0.3) ? 0.4 : 0;
+  s.whole_logs = draw.one_of({0, 0, 1});
   s.stop = draw.one_of({0, 0.1, 0.5});
   s.lose_process = draw.one_of({0, 0, 1});
   s.loss = draw.rate(0.0005);
@@ -344,6 +346,11 @@ void settle(Scenario& s) {
   // A page per match shows what there is to see; a hundred pages per change only take time.
   s.join_page_matches_max = std::max(s.join_page_matches_max, std::floor(s.keys / s.groups / 4));
   s.lag_records_max += s.silent_records_max;
+  if (s.lose_disk == 0) s.whole_logs = 0;
+  if (s.whole_logs > 0) {
+    s.discards = 0;
+    s.discard_records_min = 1e12;
+  }
   if (s.embedded == 0) return;
   s.nodes = s.replicas = 1;
   s.lose_disk = 0;  // The log is on it.

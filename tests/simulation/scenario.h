@@ -93,6 +93,7 @@ struct Scenario {
   double expire = 0.01;          // The session, of a healthy process.
   double down_micros = 800'000;  // Mean.
   double lose_disk = 0;          // Of the crashes of nodes: the disk is empty afterwards.
+  double whole_logs = 0;         // No log is cut: the last disk may be lost too.
   double stop = 0.1;             // Of the ends: orderly ones.
   double lose_process = 0;       // One never comes back.
 

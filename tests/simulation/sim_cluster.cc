@@ -222,7 +222,7 @@ void SimCluster::lose_disk(SimProcess& process) {
   lost_disks_.insert(process.name());
 }
 
-bool SimCluster::can_spare_disk(const SimProcess& process) {
+bool SimCluster::can_spare_disk(const SimProcess& process, bool whole_logs) {
   // The last move of a region with one replica may be about to leave it on this disk alone.
   if (options_.coordinator.replicas < 2 || !disks_.contains(process.name())) return false;
   const pb::RegionMap map = region_map();
@@ -236,7 +236,8 @@ bool SimCluster::can_spare_disk(const SimProcess& process) {
     const auto& replicas = entry.replicas();
     const bool concerned = std::any_of(replicas.begin(), replicas.end(),
                                        [&](const auto& one) { return one.node() == process.name(); });
-    return !concerned || std::any_of(replicas.begin(), replicas.end(), [&](const auto& one) {
+    const bool is_in_log = whole_logs && entry.parents().empty();
+    return !concerned || is_in_log || std::any_of(replicas.begin(), replicas.end(), [&](const auto& one) {
       return one.node() != process.name() && is_there(entry, one);
     });
   });

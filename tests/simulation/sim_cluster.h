@@ -65,8 +65,9 @@ class SimCluster {
   // All that a node had on its disk is gone. REQUIRES: it is down.
   void lose_disk(SimProcess& process);
   bool has_lost_disk(const std::string& node) const { return lost_disks_.contains(node); }  // Ever.
-  // Every region of the node is in the checkpoint of another one too: what the loss of one disk may cost.
-  bool can_spare_disk(const SimProcess& process);
+  // Every region of the node is in the checkpoint of another one too: what the loss of one disk may cost. Or,
+  // if logs are never cut, in its log from the beginning.
+  bool can_spare_disk(const SimProcess& process, bool whole_logs);
 
   // ---- time
 
