@@ -24,6 +24,7 @@ MaybeStep notice_node_death(const Situation& now);
 MaybeStep promote_standbys(const Situation& now);
 MaybeStep forget_node(const Situation& now);
 MaybeStep rejoin_replica(const Situation& now);
+MaybeStep restart_region(const Situation& now);
 MaybeStep add_replica(const Situation& now);
 MaybeStep remove_replica(const Situation& now);
 MaybeStep move_region(const Situation& now);

@@ -12,6 +12,7 @@ namespace {
 constexpr std::array kSteps = {
     steps::bootstrap_cluster,
     steps::promote_standbys,
+    steps::restart_region,
     steps::substitute_view_manager,
     steps::notice_view_manager_death,
     steps::notice_node_death,
@@ -62,6 +63,7 @@ const char* to_string(StepKind kind) {
     case StepKind::PromoteStandbys: return "promote-standbys";
     case StepKind::AddReplica: return "add-replica";
     case StepKind::RejoinReplica: return "rejoin-replica";
+    case StepKind::RestartRegion: return "restart-region";
     case StepKind::RemoveReplica: return "remove-replica";
     case StepKind::MoveRegion: return "move-region";
     case StepKind::ForgetNode: return "forget-node";

@@ -30,6 +30,7 @@ enum class StepKind : uint8_t {
   PromoteStandbys,
   AddReplica,
   RejoinReplica,
+  RestartRegion,  // With nothing but its log.
   RemoveReplica,
   MoveRegion,
   ForgetNode,

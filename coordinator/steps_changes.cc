@@ -57,28 +57,32 @@ void drop_change(Step& step, uint64_t id) {
 
 // Nodes on which the children can be built: those that have every parent, the first one's owner before
 // others. A replica that was still waiting for a parent's checkpoint would wait for ever, since nobody sends
-// those of sealed regions: it joins the children later. Empty: not all that are alive have said what they
-// have.
+// those of sealed regions: it joins the children later. One that is away and has told this coordinator
+// nothing may have the only copy beside the owner's: it comes last, and if it has nothing, it is sent the
+// children. Empty: not all that are alive have said what they have.
 std::vector<std::string> homes_of_children(const Situation& now, const pb::RegionChange& change) {
   const pb::RegionEntry& first = *now.region(change.parents(0));
   std::vector<std::string> out;
+  std::vector<std::string> perhaps;
   for (const auto& replica : first.replicas()) {
+    const std::string& node = replica.node();
     bool everything = true;
+    bool told = true;
     for (uint64_t parent : change.parents()) {
       const pb::RegionEntry& entry = *now.region(parent);
-      if (!Situation::replica_on(entry, replica.node()))
-        everything = false;
-      else if (now.is_node_alive(replica.node()) && !now.status(parent, replica.node()))
-        return {};
-      else if (!now.can_build_from(entry, replica.node()))
-        everything = false;
+      const bool silent = !now.status(parent, node);
+      if (silent && now.is_node_alive(node)) return {};
+      everything =
+          everything && Situation::replica_on(entry, node) && (silent || now.can_build_from(entry, node));
+      told = told && !silent;
     }
-    if (everything) out.push_back(replica.node());
+    if (everything) (told ? out : perhaps).push_back(node);
   }
   auto rank = [&](const std::string& node) {
     return std::pair(!now.is_node_alive(node), node != first.owner());
   };
   std::stable_sort(out.begin(), out.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  if (!out.empty()) out.insert(out.end(), perhaps.begin(), perhaps.end());
   return out;
 }
 

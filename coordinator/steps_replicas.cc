@@ -1,6 +1,5 @@
 // Which nodes hold each region, and which of them owns it. A replica joins before it is seeded; it is removed
-// only while another live one has announced a checkpoint; nothing of this during a split or merge, which
-// waits for the owner.
+// only while another live one has announced a checkpoint; nothing of this during a split or merge.
 #include <algorithm>
 
 #include "coordinator/step_list.h"
@@ -64,10 +63,13 @@ size_t good_replicas(const Situation& now, const pb::RegionEntry& entry) {
 // full, say, holds nobody else up.
 std::set<std::string> seed_takers(const Situation& now) {
   std::map<std::string, size_t> under_way;
-  for (const auto* entry : now.live_regions())
+  for (const auto* entry : now.live_regions()) {
+    // Who is gone sends nothing.
+    if (!now.is_node_alive(entry->owner()) || now.is_lost(*entry, entry->owner())) continue;
     for (const auto& replica : entry->replicas())
       under_way[replica.node()] +=
           replica.joined() != entry->born() && !now.has_checkpoint(*entry, replica.node());
+  }
   std::set<std::string> out;
   for (const std::string& node : now.eligible_nodes())
     if (under_way[node] < now.settings.seeds_at_once) out.insert(node);
@@ -188,18 +190,46 @@ bool has_log_alone(const Situation& now, const pb::RegionEntry& entry) {
   });
 }
 
+// Who begins with the log: the owner if it can, another replica, or anybody. Of two that are merged, where
+// the other one is: the child needs a home.
+std::string restarter(const Situation& now, const pb::RegionEntry& entry) {
+  std::vector<std::string> alive;
+  for (const auto& replica : entry.replicas())
+    if (now.is_node_alive(replica.node()))
+      alive.insert(replica.node() == entry.owner() ? alive.begin() : alive.end(), replica.node());
+  if (const pb::RegionChange* change = now.change_of(entry.region())) {
+    for (uint64_t parent : change->parents())
+      for (const std::string& node : alive)
+        if (parent != entry.region() && now.can_build_from(*now.region(parent), node)) return node;
+  }
+  if (!alive.empty()) return alive.front();
+  const std::vector<std::string> others = now.eligible_nodes();
+  return least_loaded(now, entry, {others.begin(), others.end()});
+}
+
 }  // namespace
 
-// Who has lost a region begins anew with a seed from its owner; an owner that nobody can take over from, with
-// the log, if all of it is there.
+// Who has lost a region begins anew with a seed from its owner.
 MaybeStep rejoin_replica(const Situation& now) {
   for (const auto* entry : now.live_regions()) {
-    for (const auto& replica : entry->replicas()) {
-      const bool is_owner = replica.node() == entry->owner();
-      const bool can_begin = is_owner ? has_log_alone(now, *entry) : now.is_idle(*entry);
-      if (can_begin && now.is_lost(*entry, replica.node()))
+    if (!now.is_idle(*entry)) continue;
+    for (const auto& replica : entry->replicas())
+      if (replica.node() != entry->owner() && now.is_lost(*entry, replica.node()))
         return join(now, StepKind::RejoinReplica, *entry, replica.node());
-    }
+  }
+  return std::nullopt;
+}
+
+// Nobody has a region, and nobody is waited for who may have it: one begins with the log, if all of it is
+// there. Also during a split or merge, which wait for the owner.
+MaybeStep restart_region(const Situation& now) {
+  for (const auto* entry : now.live_regions()) {
+    const bool gone = now.is_lost(*entry, entry->owner()) || now.is_node_given_up(entry->owner());
+    const std::string node = gone && has_log_alone(now, *entry) ? restarter(now, *entry) : std::string();
+    if (node.empty()) continue;
+    Step step = join(now, StepKind::RestartRegion, *entry, node);
+    entry_in(step, entry->region()).set_owner(node);
+    return step;
   }
   return std::nullopt;
 }

@@ -171,6 +171,24 @@ const std::vector<Protocol>& protocols() {
          return c.nodes.at("n1")->is_alive();
        }},
 
+      {"AllDisksAreLostAndTheLogsAreWhole",
+       {StepKind::PromoteStandbys, StepKind::NoticeNodeDeath, StepKind::RestartRegion,
+        StepKind::RejoinReplica},
+       [](FakeCluster& c) {
+         for (const char* node : {"n1", "n2", "n3"}) {
+           c.kill(node);
+           c.lose_disk(node);
+         }
+         c.run_for(Micros{2'000'000});
+         for (const char* node : {"n1", "n2", "n3"}) c.add_node(node);
+       },
+       [](FakeCluster& c) {
+         auto map = c.facts().map;
+         return std::all_of(map.regions().begin(), map.regions().end(),
+                            [&](const auto& e) { return c.nodes.at(e.owner())->serves(e.region()); });
+       },
+       [](CoordinatorSettings& settings) { settings.discard_records_min = UINT64_MAX; }},
+
       {"MoveRegionToAStandby",
        {StepKind::MoveRegion},
        [](FakeCluster& c) {

@@ -267,7 +267,8 @@ TEST(NextStep, AnOwnerThatLostTheRegionBeginsWithTheLogIfItIsWhole) {
   auto rejoined = [&] {
     std::set<std::string> out;
     for (auto step = cluster.next(); step; step = cluster.next()) {
-      EXPECT_EQ(step->kind, StepKind::RejoinReplica);
+      const bool owner = step->what == "region 1 on n1";
+      EXPECT_EQ(step->kind, owner ? StepKind::RestartRegion : StepKind::RejoinReplica);
       cluster.facts = step->after;
       for (const pb::Replica& replica : cluster.facts.map.regions(0).replicas())
         if (replica.joined() == cluster.facts.map.version()) out.insert(replica.node());
@@ -287,9 +288,36 @@ TEST(NextStep, AnOwnerThatLostTheRegionBeginsWithTheLogIfItIsWhole) {
   EXPECT_EQ(rejoined(), (std::set<std::string>{"n2"}));
   cluster.facts = before;
   pb::RegionChange& split = *cluster.facts.map.add_changes();
+  split.set_id(1);
   split.add_parents(1);
   split.set_phase(pb::RegionChange::SPLIT_SEAL);
   EXPECT_EQ(rejoined(), (std::set<std::string>{"n1"})) << "a split waits for its owner";
+}
+
+// The log has all of it, and the machine is gone.
+TEST(NextStep, AnotherBeginsWithTheLogIfTheOwnerStaysAway) {
+  Small cluster;
+  cluster.observed.nodes.erase("n1");
+  cluster.observed.statuses[1].erase("n1");
+  cluster.observed.statuses[1]["n2"].set_has_checkpoint(false);
+  cluster.observed.statuses[1]["n2"].set_lost(true);
+  cluster.observed.now = cluster.settings.replica_absence;
+  auto step = [&] {
+    return steps::restart_region(Situation(cluster.facts, cluster.observed, cluster.settings));
+  };
+  cluster.observed.nodes_absent_since["n1"] = Micros{1};
+  EXPECT_FALSE(step()) << "it may come back";
+  cluster.observed.nodes_absent_since["n1"] = Micros{0};
+  ASSERT_TRUE(step());
+  EXPECT_EQ(step()->after.map.regions(0).owner(), "n2");
+  EXPECT_EQ(step()->after.map.regions(0).replicas(1).joined(), 2u);
+  cluster.observed.nodes.erase("n2");
+  cluster.observed.nodes_absent_since["n2"] = Micros{0};
+  EXPECT_FALSE(step());
+  cluster.observed.nodes["n3"].set_name("n3");
+  cluster.facts.wishes.add_nodes()->set_name("n3");
+  ASSERT_TRUE(step());
+  EXPECT_EQ(step()->after.map.regions(0).owner(), "n3");
 }
 
 // Its disk is full, say.
@@ -303,6 +331,19 @@ TEST(NextStep, ANodeThatTakesNoSeedsHoldsNobodyUp) {
   const auto step = steps::add_replica(Situation(cluster.facts, cluster.observed, cluster.settings));
   ASSERT_TRUE(step);
   EXPECT_EQ(step->what, "region 1 on n3");
+}
+
+TEST(NextStep, ASeedThatNobodyCanSendHoldsNobodyUp) {
+  Small cluster;
+  cluster.settings.seeds_at_once = 1;
+  pb::RegionEntry& orphan = *cluster.facts.map.add_regions() = cluster.facts.map.regions(0);
+  orphan.set_region(2);
+  orphan.set_owner("gone");
+  orphan.mutable_replicas(1)->set_joined(2);  // n2 waits for its seed.
+  cluster.facts.map.mutable_regions(0)->mutable_replicas()->RemoveLast();
+  const auto step = steps::add_replica(Situation(cluster.facts, cluster.observed, cluster.settings));
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->what, "region 1 on n2");
 }
 
 TEST(NextStep, AReplicaIsRemovedOnlyWhenThoseThatStayHaveCheckpoints) {
@@ -652,6 +693,31 @@ TEST(NextStep, AMergeThatIsCalledOffTakesNoReplicaAway) {
   EXPECT_EQ(cluster.take_steps(), std::vector<std::string>{"end-operations 1"});
 }
 
+// Both disks are new: the child needs a node that has both.
+TEST(NextStep, RegionsThatAreMergedBeginWithTheirLogsOnOneNode) {
+  Merging cluster;
+  cluster.facts.map.mutable_regions(1)->set_owner("n2");
+  cluster.facts.map.mutable_regions(1)->mutable_replicas(1)->set_node("n2");
+  cluster.report_all();
+  auto& change = *cluster.facts.map.add_changes();
+  change.set_id(1);
+  change.add_parents(2);
+  change.add_parents(1);
+  change.set_phase(Phase::MERGE_MERGING);
+  for (auto& [region, statuses] : cluster.observed.statuses) {
+    for (auto& [node, status] : statuses) {
+      status.set_has_checkpoint(false);
+      status.set_lost(true);
+    }
+  }
+  for (int i = 0; i < 2; ++i) {
+    auto step = steps::restart_region(Situation(cluster.facts, cluster.observed, cluster.settings));
+    ASSERT_TRUE(step);
+    cluster.facts = step->after;
+  }
+  EXPECT_EQ(cluster.facts.map.regions(0).owner(), cluster.facts.map.regions(1).owner());
+}
+
 // Nobody sends the checkpoint of a sealed region: a standby that waits for one can not build its children.
 TEST(NextStep, ChildrenAreBornOnlyWhereTheirParentIs) {
   Small cluster;
@@ -672,6 +738,46 @@ TEST(NextStep, ChildrenAreBornOnlyWhereTheirParentIs) {
   EXPECT_EQ(cluster.next()->after.map.regions(1).owner(), "n1");
   cluster.observed.statuses[1]["n2"].set_has_checkpoint(true);
   EXPECT_EQ(cluster.next()->after.map.regions(1).replicas_size(), 2);
+}
+
+// It may have the only copy beside the owner's, and would be sent another over it.
+TEST(NextStep, ChildrenAreBornOnAStandbyThatIsAwayAndHasToldNothing) {
+  Small cluster;
+  auto& change = *cluster.facts.map.add_changes();
+  change.set_id(1);
+  change.add_parents(1);
+  change.set_phase(Phase::SPLIT_SEAL);
+  change.add_children()->set_region(2);
+  cluster.facts.map.mutable_regions(0)->mutable_replicas(1)->set_joined(4);
+  cluster.report("n1").set_sealed(1);
+  cluster.observed.statuses[1].erase("n2");
+  cluster.observed.nodes.erase("n2");
+  const auto forward = [&] {
+    return steps::advance_change(Situation(cluster.facts, cluster.observed, cluster.settings));
+  };
+  ASSERT_TRUE(forward());
+  EXPECT_EQ(forward()->after.map.regions(1).replicas_size(), 2);
+  EXPECT_EQ(forward()->after.map.regions(1).owner(), "n1");
+  cluster.observed.statuses[1]["n1"].set_lost(true);
+  EXPECT_FALSE(forward()) << "nobody is known to have it";
+}
+
+// It has read the log, and no checkpoint is saved yet.
+TEST(NextStep, ChildrenAreBornOnAnOwnerThatBeganWithTheLog) {
+  Small cluster;
+  auto& change = *cluster.facts.map.add_changes();
+  change.set_id(1);
+  change.add_parents(1);
+  change.set_phase(Phase::SPLIT_SEAL);
+  change.add_children()->set_region(2);
+  cluster.facts.map.mutable_regions(0)->mutable_replicas(0)->set_joined(4);
+  cluster.report("n1").set_joined(4);
+  cluster.observed.statuses[1]["n1"].set_joined(4);
+  cluster.observed.statuses[1]["n1"].set_has_checkpoint(false);
+  cluster.observed.statuses[1]["n1"].set_sealed(1);
+  const auto step = steps::advance_change(Situation(cluster.facts, cluster.observed, cluster.settings));
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->after.map.regions(1).owner(), "n1");
 }
 
 // Its disk may be another.

@@ -149,8 +149,8 @@ SimProcess* Operator::choose_lost() {
   };
   for (SimProcess* process : cluster_.processes()) {
     const std::string& name = process->name();
-    const bool can_go =
-        managers.contains(name) || (nodes.contains(name) && cluster_.can_spare_disk(*process, false));
+    const bool can_go = managers.contains(name) ||
+                        (nodes.contains(name) && cluster_.can_spare_disk(*process, scenario_.whole_logs > 0));
     if (can_go && !is_coming(name)) candidates.push_back(process);
   }
   if (candidates.empty()) return nullptr;
