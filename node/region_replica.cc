@@ -111,6 +111,7 @@ void RegionReplica::on_opened(Offset incarnation) {
   owner.open_log = [this](StreamId ancestor, LogHandles::Opened done) {
     context_.handles.open(ancestor, std::move(done));
   };
+  owner.say = context_.options.say;
   drop_passed();
   meter_.restart_load(scheduler_.now());
   region_.set_time_of_day(time_of_day());
@@ -155,6 +156,7 @@ void RegionReplica::on_facts(const RegionFacts& facts) {
   const bool any_map = TM_MUTATION("a map older than the checkpoint is acted on");
   if (facts.map_version < map_version_ && !any_map) return;
   if (facts_ && facts.map_version <= facts_->map_version) return;
+  if (!facts.entry.sealed()) remove_unused_streams(facts.change);
   facts_ = facts;
   map_version_ = facts.map_version;
   hand_facts();
@@ -192,6 +194,7 @@ void RegionReplica::create_children_streams() {
     RegionId region{child.region()};
     if (streams_created_.count(region) != 0) continue;
     StreamId made{context_.options.cluster, region};
+    streams_asked_.insert(region);
     context_.logs.create(made, [this, region, guard = scheduler_.token()](Result<void, LogFailure> created) {
       if (guard.expired()) return;
       creating_streams_ = false;
@@ -204,6 +207,22 @@ void RegionReplica::create_children_streams() {
       schedule_turn();
     });
     return;
+  }
+}
+
+// Of children that were never born: the change was called off. If nobody lives to remove them, they only take
+// room.
+void RegionReplica::remove_unused_streams(const std::optional<pb::RegionChange>& change) {
+  std::set<RegionId> used;
+  if (change)
+    for (const auto& child : change->children()) used.insert(RegionId{child.region()});
+  for (auto it = streams_asked_.begin(); it != streams_asked_.end();) {
+    if (used.contains(*it)) {
+      ++it;
+      continue;
+    }
+    context_.logs.remove({context_.options.cluster, *it}, [](const Result<void, LogFailure>&) {});
+    it = streams_asked_.erase(it);
   }
 }
 

@@ -132,6 +132,7 @@ class RegionReplica : private WalListener {
   void reconsider_after(Micros delay);
   void create_children_streams();
   bool children_streams_there() const;
+  void remove_unused_streams(const std::optional<pb::RegionChange>& change);
 
   void perform();
   void measure(const DecodedRecord& applied);
@@ -170,6 +171,7 @@ class RegionReplica : private WalListener {
 
   std::optional<RegionFacts> facts_;
   std::set<RegionId> streams_created_;
+  std::set<RegionId> streams_asked_;  // To be made, of children that are not born yet.
   bool creating_streams_ = false;
 
   RegionCommands out_;

@@ -142,12 +142,13 @@ void RegionSet::drop_foreign() {
 // remove the log; if nobody lives to do so, it only takes room.
 void RegionSet::remove_stream(RegionId region) {
   auto guard = scheduler_.token();
-  context_.logs.remove({context_.options.cluster, region},
-                       [this, region, guard](Result<void, LogFailure> removed) {
-                         if (guard.expired() || removed.ok()) return;
-                         context_.options.say("the log of region " + std::to_string(region.value) +
-                                              " could not be removed: " + removed.error().message);
-                       });
+  context_.logs.remove(
+      {context_.options.cluster, region}, [this, region, guard](Result<void, LogFailure> removed) {
+        if (guard.expired() || removed.ok()) return;
+        context_.options.say("the log of region " + std::to_string(region.value) +
+                             " could not be removed: " + removed.error().message);
+        scheduler_.post_after(context_.options.refused_delay, [this, region] { remove_stream(region); });
+      });
 }
 
 bool RegionSet::is_sealed_here(RegionId region) const {
@@ -234,6 +235,12 @@ bool RegionSet::lacks_parent(const pb::RegionEntry& entry) const {
   });
 }
 
+// By an old map a stream may be looked for that is gone: who made it again would own it. Those of children
+// are made before their parent is sealed.
+bool RegionSet::is_to_create(const pb::RegionEntry& entry, MapVersion joined) const {
+  return entry.parents().empty() && joined.value == entry.born() && entry.floor() == 0 && !entry.sealed();
+}
+
 bool RegionSet::load_checkpoint(const pb::RegionEntry& entry, MapVersion joined) {
   Checkpoint checkpoint = std::move(on_disk_.extract(RegionId{entry.region()}).mapped());
   pb::RegionSnapshot snapshot;
@@ -249,7 +256,7 @@ bool RegionSet::load_checkpoint(const pb::RegionEntry& entry, MapVersion joined)
   origin.map_version = checkpoint.map_version;
   origin.joined = joined;
   // Saved at once when it was new, before there was a stream perhaps.
-  origin.create_stream = checkpoint.reader.next == Offset{0} && entry.floor() == 0 && !entry.sealed();
+  origin.create_stream = checkpoint.reader.next == Offset{0} && is_to_create(entry, joined);
   origin.readers = std::move(checkpoint.readers);
   origin.ancestors = std::move(checkpoint.ancestors);
   add(std::move(*state), std::move(origin));
@@ -262,7 +269,7 @@ void RegionSet::load_new(const pb::RegionEntry& entry, MapVersion joined) {
   RegionReplica::Origin origin;
   origin.map_version = MapVersion{view_.map().version()};
   origin.joined = joined;
-  origin.create_stream = entry.floor() == 0;
+  origin.create_stream = is_to_create(entry, joined);
   RegionIdentity identity{RegionId{entry.region()}, shards, Generation{entry.generation()},
                           context_.options.shards};
   add(RegionState(identity), std::move(origin));
@@ -284,7 +291,6 @@ void RegionSet::load_child(const pb::RegionEntry& entry, MapVersion joined) {
   RegionReplica::Origin origin;
   origin.map_version = MapVersion{view_.map().version()};
   origin.joined = joined;
-  origin.create_stream = true;
   for (RegionReplica* parent : parents) {
     for (Ancestor& ancestor : parent->ancestry()) {
       bool known = std::any_of(origin.ancestors.begin(), origin.ancestors.end(),
@@ -394,8 +400,9 @@ bool RegionSet::is_awaited(const pb::RegionEntry& parent) const {
   const auto& all = view_.map().regions();
   return std::any_of(all.begin(), all.end(), [&](const pb::RegionEntry& entry) {
     const RegionId region{entry.region()};
-    const bool waits =
-        !entry.sealed() && membership(entry) && !held_since(region) && wants_seed_.count(region) == 0;
+    const std::optional<MapVersion> joined = membership(entry);
+    const bool waits = !entry.sealed() && joined && !held_since(region) && wants_seed_.count(region) == 0 &&
+                       !is_lost(entry, *joined);
     return waits && descends_from(entry, RegionId{parent.region()});
   });
 }

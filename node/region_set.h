@@ -83,6 +83,7 @@ class RegionSet {
   void remove_stream(RegionId region);
   void erase_uncovered(ShardRange shards, RegionId except);
   bool load(const pb::RegionEntry& entry, MapVersion joined);
+  bool is_to_create(const pb::RegionEntry& entry, MapVersion joined) const;
   bool load_checkpoint(const pb::RegionEntry& entry, MapVersion joined);
   void load_new(const pb::RegionEntry& entry, MapVersion joined);
   void load_child(const pb::RegionEntry& entry, MapVersion joined);

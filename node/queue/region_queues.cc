@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/mutation.h"
 #include "base/probe.h"
+#include "wal/stream_name.h"
 
 namespace tidemark {
 namespace {
@@ -30,8 +31,7 @@ RegionQueues::RegionQueues(const RegionState& state, Owner owner, const std::vec
   FeedIdentity own{identity.region, owner_.incarnation, owner_.stream, identity.shards, identity.generation};
   StreamFeed::Listener listener;
   listener.on_lane_stopped = [this](ShardId lane, Position stop) { on_stopped(lane, stop); };
-  listener.on_failed = [](const LogFailure&) {};  // The Wal reads the same log, and tells.
-  listen_for_passed(listener);
+  listen(listener, owner_.stream);
   Feed feed;
   feed.feed = std::make_unique<StreamFeed>(own, identity.shard_count, rings_, scheduler_, transport_,
                                            options_, listener);
@@ -52,8 +52,7 @@ void RegionQueues::add_ancestor(const Ancestor& ancestor) {
   listener.on_lane_stopped = [this](ShardId lane, Position stop) {
     if (state_.identity().shards.contains(lane)) on_stopped(lane, stop);
   };
-  listener.on_failed = [](const LogFailure&) {};
-  listen_for_passed(listener);
+  listen(listener, stream);
   Feed feed;
   feed.feed = std::make_unique<StreamFeed>(identity, own.shard_count, rings_, scheduler_, transport_,
                                            options_, listener);
@@ -63,7 +62,10 @@ void RegionQueues::add_ancestor(const Ancestor& ancestor) {
   open_ancestor(feeds_.size() - 1, std::make_shared<ReaderHistory>(ancestor.readers));
 }
 
-void RegionQueues::listen_for_passed(StreamFeed::Listener& listener) {
+void RegionQueues::listen(StreamFeed::Listener& listener, StreamId stream) {
+  listener.on_failed = [this, stream](const LogFailure& failure) {
+    owner_.say("view managers are not sent what is in log " + stream_name(stream) + ": " + failure.message);
+  };
   listener.committed = [this](ShardRange lanes) { return state_.committed().lowest(lanes); };
   listener.on_passed = [this] { activate_ = true; };
 }

@@ -40,6 +40,7 @@ class RegionQueues {
     std::function<ReaderState(Offset)> reader_at;  // Of the region's own.
     // Opens an ancestor's log.
     std::function<void(StreamId, std::function<void(Result<std::shared_ptr<Log>, LogFailure>)>)> open_log;
+    std::function<void(const std::string&)> say;
   };
   struct Figures {
     size_t queues = 0;
@@ -107,7 +108,7 @@ class RegionQueues {
   void reopen_stopped(const std::function<bool(const Lane& lane)>& is_lost);
   void look_after_stopped();
   void on_stopped(ShardId lane, Position stop);
-  void listen_for_passed(StreamFeed::Listener& listener);
+  void listen(StreamFeed::Listener& listener, StreamId stream);
   void activate();
   bool must_move(ShardId lane, const Lane& at, MemberIndex target, std::optional<uint8_t> feed,
                  Position committed) const;

@@ -493,8 +493,7 @@ void StreamFeed::on_read(Result<std::vector<JudgedRecord>, LogFailure> records) 
     }
     if (records.error().code != LogError::Unavailable) {
       reader_.reset();
-      failed_ = true;
-      return listener_.on_failed(records.error());
+      return fail(records.error());
     }
     return scheduler_.post_after(options_.read_retry, [this] {
       if (reader_) read_more();
@@ -525,6 +524,15 @@ void StreamFeed::on_read(Result<std::vector<JudgedRecord>, LogFailure> records) 
   if (wanted && !past_end && !failed_) return read_more();
   reader_.reset();
   pump();
+}
+
+void StreamFeed::fail(const LogFailure& failure) {
+  failed_ = true;
+  scheduler_.post_after(options_.failed_retry, [this] {
+    failed_ = false;
+    pump();
+  });
+  listener_.on_failed(failure);
 }
 
 // Reports of an earlier queue may commit lanes past where this one stands, and the log may be cut there
@@ -575,8 +583,7 @@ bool StreamFeed::route_read(const JudgedRecord& judged) {
   if (judged.record.header.kind == RecordKind::Body) {
     auto body = std::make_shared<pb::RecordBody>();
     if (!body->ParseFromString(judged.record.payload)) {
-      failed_ = true;
-      listener_.on_failed({LogError::Refused, "a record's body does not parse"});
+      fail({LogError::Refused, "a record's body does not parse"});
       return false;
     }
     record.body = std::move(body);

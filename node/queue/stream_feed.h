@@ -38,6 +38,7 @@ struct FeedOptions {
   size_t queues_per_member_max = 8;  // For one view manager; beyond it they are opened anew as one.
   Micros open_repeat{500'000};
   Micros read_retry{50'000};
+  Micros failed_retry{5'000'000};
 };
 
 // A valid, durable record.
@@ -55,7 +56,7 @@ class StreamFeed {
     // The lane has met a cut that gives it to another, or the seal: no record at or after `stop` concerns
     // its view manager.
     std::function<void(ShardId lane, Position stop)> on_lane_stopped;
-    // The log begins after what a queue needs, or is damaged.
+    // The log begins after what a queue needs, or is damaged. It is tried again, and told again.
     std::function<void(const LogFailure&)> on_failed;
     // The lowest committed position of the lanes.
     std::function<Position(ShardRange lanes)> committed;
@@ -152,6 +153,7 @@ class StreamFeed {
   void on_read(Result<std::vector<JudgedRecord>, LogFailure> records);
   void skip_read(const JudgedRecord& judged);
   bool route_read(const JudgedRecord& judged);
+  void fail(const LogFailure& failure);
 
   FeedIdentity identity_;
   ShardCount shards_;
@@ -175,7 +177,7 @@ class StreamFeed {
   std::function<ReaderState(Offset)> state_at_;
   std::unique_ptr<StreamReader> reader_;
   Offset read_to_;
-  bool failed_ = false;
+  bool failed_ = false;  // Just now: nothing is sent until it is tried again.
 
   Figures figures_;
 };

@@ -123,6 +123,7 @@ void RegionOwner::advance(const pb::EffectBatch& batch) {
 }
 
 void RegionOwner::on_positions(const Asker& asker, RegionCommands& out) {
+  if (!rows_.store().has_room()) return;  // Who tells where it is must take what it is sent then.
   answer(asker, effect_answer(pb::EffectAnswer::REFUSED, nullptr), out);
 }
 

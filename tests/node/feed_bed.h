@@ -11,6 +11,7 @@
 #include "node/queue/stream_feed.h"
 #include "node/reader_history.h"
 #include "proto/change.h"
+#include "tests/node/troubled_logs.h"
 #include "tests/simulation/virtual_scheduler.h"
 #include "wal/memory_log.h"
 #include "wal/wal.h"
@@ -101,7 +102,7 @@ class FeedBed : public WalListener {
 
   explicit FeedBed(FeedOptions options = {}) : rings(kShards) {
     logs = std::make_unique<MemoryLogs>(MemoryLogKind::Kafka, scheduler, Random(1));
-    store = logs->connect(scheduler);
+    store = std::make_unique<TroubledLogs>(logs->connect(scheduler), log_troubles);
     store->create(stream, [](auto) {});
     scheduler.run();
     store->open(stream, [this](Result<std::unique_ptr<Log>, LogFailure> log) {
@@ -111,7 +112,10 @@ class FeedBed : public WalListener {
     FeedIdentity identity{stream.region, Offset{0}, stream, kShards.all(), Generation{0}};
     StreamFeed::Listener listener;
     listener.on_lane_stopped = [this](ShardId lane, Position stop) { stopped[lane] = stop; };
-    listener.on_failed = [](const LogFailure& failure) { FAIL() << failure.message; };
+    listener.on_failed = [this](const LogFailure& failure) {
+      EXPECT_TRUE(log_troubles.read) << failure.message;
+      ++failures;
+    };
     listener.committed = [this](ShardRange lanes) { return committed.lowest(lanes); };
     listener.on_passed = [this] { ++passed; };
     feed = std::make_unique<StreamFeed>(identity, kShards, rings, scheduler, transport, options, listener);
@@ -205,6 +209,7 @@ class FeedBed : public WalListener {
   KeepingTransport transport;
   Rings rings;
   ReaderHistory history;
+  LogTroubles log_troubles;
   std::unique_ptr<MemoryLogs> logs;
   std::unique_ptr<LogStore> store;
   std::unique_ptr<Wal> wal;
@@ -213,6 +218,7 @@ class FeedBed : public WalListener {
   std::map<ShardId, Position> stopped;
   LaneRuns committed;
   int passed = 0;
+  int failures = 0;
   uint64_t epoch = 0;
 };
 

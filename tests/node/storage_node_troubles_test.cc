@@ -17,6 +17,14 @@ bool has_said(const NodeBed& bed, const std::string& what) {
                      [&](const std::string& text) { return text.find(what) != std::string::npos; });
 }
 
+bool has_log(NodeBed& bed, uint64_t region) {
+  std::optional<bool> found;
+  const auto store = bed.logs.connect(bed.scheduler);
+  store->open({kBedCluster, RegionId{region}}, [&](const auto& opened) { found = opened.ok(); });
+  EXPECT_TRUE(bed.run_until([&] { return found.has_value(); }));
+  return found.value_or(false);
+}
+
 // n1 had region 1 and a checkpoint of it, and is down.
 void start_and_crash(NodeBed& bed) {
   bed.start("n1");
@@ -118,6 +126,38 @@ TEST(StorageNodeTroubles, ASplitIsUndoneThoughTheStreamsOfItsChildrenCanNotBeMad
   bed.change_map([](pb::RegionMap& map) { map.clear_changes(); });
   write_round(bed, "second");
   bed.expect_nothing_lost();
+  EXPECT_FALSE(has_log(bed, 2)) << "it was made though the answer said otherwise, and is nobody's";
+}
+
+TEST(StorageNodeTroubles, TheLogOfARegionThatIsDoneWithIsRemovedOnceTheStoreTakesIt) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.bootstrap({"n1"});
+  bed.split(1, 4);
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 2) && bed.owns("n1", 3); }));
+  bed.log_troubles.remove = LogFailure{LogError::Unavailable, "no controller"};
+  bed.change_map([](pb::RegionMap& map) { map.mutable_regions()->DeleteSubrange(0, 1); });
+  ASSERT_TRUE(bed.run_until([&] { return has_said(bed, "could not be removed"); }));
+  EXPECT_TRUE(has_log(bed, 1));
+  bed.log_troubles = {};
+  bed.run_for(Micros{40'000'000});
+  EXPECT_FALSE(has_log(bed, 1));
+}
+
+// By an old map: what is written into it is nobody's.
+TEST(StorageNodeTroubles, AChildsLogThatIsGoneIsNotMadeAgain) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.bootstrap({"n1"});
+  bed.log_troubles.open = LogFailure{LogError::Refused, "no such topic"};
+  bed.split(1, 4);
+  ASSERT_TRUE(bed.run_until([&] { return has_said(bed, "can not be used: no such topic"); }));
+  const auto store = bed.logs.connect(bed.scheduler);
+  store->remove({kBedCluster, RegionId{2}}, [](const auto&) {});
+  bed.log_troubles = {};
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 3); }));
+  bed.run_for(Micros{60'000'000});
+  EXPECT_FALSE(has_log(bed, 2));
 }
 
 TEST(StorageNodeTroubles, AStandbyThatHasHeardOfASplitSealsNothingBeforeTheStreamsOfTheChildrenAreMade) {
@@ -257,6 +297,25 @@ TEST(StorageNodeTroubles, AParentThatAChildWaitsForIsReadBeforeASeedOfTheOther) 
   ASSERT_TRUE(bed.run_until([&] { return has_said(bed, "can not be used"); }));
   bed.log_troubles = {};
   take_over(bed, "n1", "n2");
+}
+
+// The other child will never be built from the parent here: nobody has it.
+TEST(StorageNodeTroubles, AChildIsSeededThoughTheOtherIsLost) {
+  NodeBed bed;
+  bed.start("n1");
+  bed.start("n2");
+  bed.bootstrap({"n1", "n2"});
+  write_round(bed, "first");
+  bed.split(1, 4);
+  ASSERT_TRUE(bed.run_until([&] { return bed.owns("n1", 2) && bed.owns("n1", 3); }));
+  bed.crash("n2");
+  bed.lose_disk("n2");
+  bed.move(3, "n2");
+  bed.start("n2");
+  ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 3).lost(); }));
+  bed.leave(2, "n2");
+  bed.join(2, "n2");
+  EXPECT_TRUE(bed.run_until([&] { return bed.status("n2", 2).has_checkpoint(); })) << bed.describe();
 }
 
 // Its first map is of before the split: the membership is younger than its disk, which is empty all the same.

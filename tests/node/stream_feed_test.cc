@@ -177,6 +177,25 @@ TEST(StreamFeed, AReadThatIsNobodysAnyMoreEndsNothing) {
   EXPECT_EQ(bed.seen("other").size(), 51u);
 }
 
+// What was fetched wrongly may be read well the next time; and somebody must hear of it.
+TEST(StreamFeed, ALogThatCanNotBeReadIsToldAndReadAgainLater) {
+  FeedOptions options;
+  options.window_bytes_max = 100;
+  FeedBed bed(options);
+  for (int i = 0; i < 20; ++i) bed.commit({0});
+  bed.log_troubles.read = LogFailure{LogError::Refused, "a checksum is wrong"};
+  bed.open("slow", {0});
+  bed.credit(1);
+  EXPECT_EQ(bed.failures, 1);
+  bed.scheduler.run_until(Micros{bed.scheduler.now().value + options.failed_retry.value});
+  EXPECT_EQ(bed.failures, 2);
+  EXPECT_TRUE(bed.seen("slow").empty());
+  bed.log_troubles = {};
+  bed.scheduler.run_until(Micros{bed.scheduler.now().value + options.failed_retry.value});
+  bed.pump();
+  EXPECT_EQ(bed.seen("slow"), bed.written_for({0}));
+}
+
 TEST(StreamFeed, OneReaderCatchesUpForAll) {
   FeedOptions options;
   options.window_bytes_max = 100;

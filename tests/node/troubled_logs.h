@@ -14,7 +14,9 @@ namespace tidemark {
 struct LogTroubles {
   std::optional<LogFailure> create;  // The answer to create().
   std::optional<LogFailure> open;
+  std::optional<LogFailure> remove;
   std::optional<Offset> end;  // The store says that logs end there.
+  std::optional<LogFailure> read;
 };
 
 // REQUIRES: the troubles outlive it.
@@ -30,6 +32,7 @@ class TroubledLogs : public LogStore {
     });
   }
   void remove(StreamId stream, std::function<void(Result<void, LogFailure>)> done) override {
+    if (troubles_.remove) return done(*troubles_.remove);
     store_->remove(stream, std::move(done));
   }
   void open(StreamId stream, std::function<void(Result<std::unique_ptr<Log>, LogFailure>)> done) override {
@@ -41,6 +44,15 @@ class TroubledLogs : public LogStore {
   }
 
  private:
+  class FailingReader : public LogReader {
+   public:
+    explicit FailingReader(LogFailure failure) : failure_(std::move(failure)) {}
+    void next(size_t, Done done) override { done(failure_); }
+
+   private:
+    LogFailure failure_;
+  };
+
   class TroubledLog : public Log {
    public:
     TroubledLog(std::unique_ptr<Log> log, const LogTroubles& troubles)
@@ -54,7 +66,10 @@ class TroubledLogs : public LogStore {
         done(std::move(bounds));
       });
     }
-    std::unique_ptr<LogReader> read(Offset from) override { return log_->read(from); }
+    std::unique_ptr<LogReader> read(Offset from) override {
+      if (troubles_.read) return std::make_unique<FailingReader>(*troubles_.read);
+      return log_->read(from);
+    }
     void trim(Offset begin, std::function<void(Result<void, LogFailure>)> done) override {
       log_->trim(begin, std::move(done));
     }
