@@ -127,9 +127,12 @@ bool ViewManagerCore::is_fresh(uint64_t request, ShardRange shards) const {
 
 void ViewManagerCore::answered(uint64_t request, ShardRange shards) {
   destinations_.for_overlapping(shards, [&](Destination& destination) {
-    size_t before = destination.in_flight.size();
-    std::erase_if(destination.in_flight, [&](const auto& batch) { return batch.request == request; });
-    if (destination.in_flight.size() == before) return;
+    auto& in_flight = destination.in_flight;
+    const auto batch = std::find_if(in_flight.begin(), in_flight.end(),
+                                    [&](const auto& it) { return it.request == request; });
+    if (batch == in_flight.end()) return;
+    if (now_.value - batch->sent_at.value < limits_.stall_timeout.value) destination.patience = 1;
+    in_flight.erase(batch);
     if (is_slow(destination)) destination.effects_max *= 2;
     destination.heard(now_);
   });
@@ -206,7 +209,8 @@ void ViewManagerCore::check_silence() {
 void ViewManagerCore::park_stalled() {
   for (Destination& destination : destinations_.all()) {
     if (destination.parked || destination.stalled_since == Micros{}) continue;
-    if (now_.value - destination.stalled_since.value < limits_.stall_timeout.value) continue;
+    const int64_t patience = limits_.stall_timeout.value * destination.patience;
+    if (now_.value - destination.stalled_since.value < patience) continue;
     TM_PROBE("view manager: a stalled region is parked");
     destination.parked = true;
     // Else a late answer to a batch would end the waiting, and nothing would be left to send or to ask.

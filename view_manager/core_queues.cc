@@ -88,6 +88,7 @@ void ViewManagerCore::on(const Address& from, const pb::QueueOpen& open) {
       TM_PROBE("view manager: the last input was lost");
       return reopen(*known);
     }
+    known->unanswered = 0;  // Its owner is there; what it may lack is credit, to say how far it has come.
     if (known->granted > 0) replies_.push_back(credit_message(*known));
     // A report of entries that are not worth a record is sent once, and may be lost, too.
     known->report_hint = true;

@@ -57,6 +57,8 @@ void Destinations::for_overlapping(ShardRange range, const std::function<void(De
 
 namespace {
 
+constexpr int64_t kPatienceMax = 16;
+
 Destination piece_of(const Destination& from, ShardRange shards) {
   Destination out = from;
   out.shards = shards;
@@ -102,6 +104,7 @@ void Destinations::learn(const std::vector<Part>& parts, uint64_t next_request) 
       // What was told later than this answer was sent still holds.
       if (old.shards.contains(part.shards)) now.acked.raise(old.acked);
       now.effects_max = old.effects_max;
+      now.patience = old.parked ? std::min(2 * old.patience, kPatienceMax) : old.patience;
       now.asking = false;
       now.rewind(next_request);
       out.push_back(std::move(now));

@@ -26,6 +26,9 @@ struct Destination {
   // Input for it is let go, since it took nothing while memory was short. Always with `asking`: only what a
   // region says of where it is ends it.
   bool parked = false;
+  // How many stall_timeouts are waited before: twice as many each time that it has come back, until it
+  // answers within one. A region with a slow log would else be parked whenever it is about to answer.
+  int64_t patience = 1;
   // In one batch: a single one after "busy", then twice as many with each batch that was applied. While it is
   // less than a batch may have, only one batch is under way.
   uint32_t effects_max = UINT32_MAX;

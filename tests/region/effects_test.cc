@@ -61,6 +61,9 @@ TEST_F(Effects, ABatchIsNotAnsweredWhileThereIsNoRoomForRows) {
   rig_.settle();
   EXPECT_FALSE(rig_.answered(first));
   EXPECT_EQ(applied(0), Position{});
+  uint64_t asked = rig_.positions();
+  rig_.settle();
+  EXPECT_FALSE(rig_.answered(asked)) << "it would be sent the batch again, for ever, and hold others up";
   rig_.rows().set_room(true);
   uint64_t again = rig_.effects(batch);
   rig_.settle();

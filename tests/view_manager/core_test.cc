@@ -723,6 +723,30 @@ TEST_F(StalledRegionTest, ThatRefusesIsParkedUntilItSaysWhereItIs) {
   EXPECT_EQ(closes_.size(), 1u);  // To be read again for it.
 }
 
+// Its log is slow: whenever it is about to answer, all would begin anew.
+TEST_F(StalledRegionTest, ThatHasComeBackIsGivenMoreTime) {
+  const auto silent = [](const Outgoing&) {};
+  run(3'000, silent);
+  ASSERT_EQ(core_->counts().parked, 1u);
+  const auto read_again = [&] {
+    run(600, [&](const Outgoing& message) { answer_positions(message); });
+    ASSERT_FALSE(closes_.empty());
+    clear();
+    open(epoch_ + 1, at(0));
+    offset_ = cost_ = 0;
+    credit_ = credits_.back().bytes();
+  };
+  read_again();
+  run(3'000, silent);
+  EXPECT_EQ(core_->counts().parked, 1u);
+  run(1'000, [&](const Outgoing& message) {
+    if (!message.message->has_effects()) return answer_positions(message);
+    answer(message);
+  });
+  run(3'000, silent);
+  EXPECT_EQ(core_->counts().parked, 2u) << "it is fast again";
+}
+
 TEST_F(StalledRegionTest, ThatIsBusyIsNotParkedSinceItSaysAtOnceWhereItIs) {
   run(4'000, [&](const Outgoing& message) {
     if (!message.message->has_effects()) return answer_positions(message);
@@ -730,6 +754,23 @@ TEST_F(StalledRegionTest, ThatIsBusyIsNotParkedSinceItSaysAtOnceWhereItIs) {
   });
   EXPECT_GT(core_->counts().busy, 100u);
   EXPECT_EQ(core_->counts().parked, 0u);
+}
+
+// It has no credit, and so can not say how much of what is reported it has recorded.
+TEST_F(CoreTest, AnOwnerThatSaysThatItIsThereIsNotSilent) {
+  ViewManagerLimits limits;
+  limits.batch_effects_max = 1;
+  restart(limits);
+  open_and_learn();
+  for (uint64_t offset = 0; offset < 100; ++offset) records({four_rows(offset)});
+  const uint64_t sent = sequence_ - 1;
+  for (int round = 0; round < 60; ++round) {
+    for (const Outgoing& batch : std::exchange(batches_, {})) answer(batch);
+    tick(60);
+    if (round % 8 == 7) open(1, at(0), kShards.all(), sent);
+  }
+  EXPECT_GT(reports_.size(), 20u);
+  EXPECT_EQ(core_->counts().reopened, 0u);
 }
 
 TEST_F(CoreTest, ARefusalIsTheAnswerToOneQuestionOnly) {
