@@ -275,7 +275,8 @@ void Connection::settle(Rest rest, std::function<void()> next) {
 }
 
 Wanted Connection::row(std::span<const Value> values) {
-  if (state_ == State::Closed || rows_to_ == RowsTo::Nowhere) return Wanted::NoMore;
+  // A statement that writes rows and returns them goes on, and gives more.
+  if (state_ == State::Closed || rows_to_ == RowsTo::Nowhere || overflowed_) return Wanted::NoMore;
   if (rows_to_ == RowsTo::Portal || piece_.is_full()) return keep_row(values);
   writer_.data_row(values, running_->formats);
   ++piece_.rows;

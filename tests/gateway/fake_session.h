@@ -1,4 +1,4 @@
-// A Session whose statements are: "rows N", "burst N" (rows that do not wait), "fail", "wait" (until
+// A Session whose statements are: "rows N", "burst N" (rows that neither wait nor end), "fail", "wait" (until
 // cancelled), "copy", "echo" (one parameter), "begin", "end", "forget NAME", "set" (of two settings), ""
 // (nothing).
 #pragma once
@@ -148,8 +148,8 @@ class FakeSession : public Session {
       Value values[2] = {Value::integer(rows_->at++), Value::text("row")};
       ++rows_given_;
       const Wanted wanted = rows_->sink.row(values);
-      if (wanted == Wanted::NoMore) break;
       if (wanted == Wanted::More || !rows_->waits) continue;
+      if (wanted == Wanted::NoMore) break;
       return later([this] {
         if (!rows_) return;
         rows_->is_paused = true;
