@@ -117,9 +117,7 @@ bool Situation::can_build_from(const pb::RegionEntry& entry, const std::string& 
   const pb::Replica* replica = replica_on(entry, node);
   if (!replica || is_lost(entry, node)) return false;
   if (has_checkpoint(entry, node)) return true;
-  // With the log: a first member, or who was told to begin with it.
-  const bool from_log = replica->joined() == entry.born() || entry.owner() == node;
-  if (!from_log || entry.floor() != 0) return false;
+  if (replica->joined() != entry.born() || entry.floor() != 0) return false;
   // A child begins with what its parents were: who never had them has nothing to begin with.
   return std::all_of(entry.parents().begin(), entry.parents().end(), [&](uint64_t parent) {
     const pb::RegionEntry* before = region(parent);

@@ -70,10 +70,10 @@ std::vector<std::string> homes_of_children(const Situation& now, const pb::Regio
     bool told = true;
     for (uint64_t parent : change.parents()) {
       const pb::RegionEntry& entry = *now.region(parent);
-      const bool silent = !now.status(parent, node);
+      const bool is_member = Situation::replica_on(entry, node) != nullptr;
+      const bool silent = is_member && !now.status(parent, node);
       if (silent && now.is_node_alive(node)) return {};
-      everything =
-          everything && Situation::replica_on(entry, node) && (silent || now.can_build_from(entry, node));
+      everything = everything && is_member && (silent || now.can_build_from(entry, node));
       told = told && !silent;
     }
     if (everything) (told ? out : perhaps).push_back(node);

@@ -193,16 +193,15 @@ bool has_log_alone(const Situation& now, const pb::RegionEntry& entry) {
 // Who begins with the log: the owner if it can, another replica, or anybody. Of two that are merged, where
 // the other one is: the child needs a home.
 std::string restarter(const Situation& now, const pb::RegionEntry& entry) {
-  std::vector<std::string> alive;
-  for (const auto& replica : entry.replicas())
-    if (now.is_node_alive(replica.node()))
-      alive.insert(replica.node() == entry.owner() ? alive.begin() : alive.end(), replica.node());
   if (const pb::RegionChange* change = now.change_of(entry.region())) {
     for (uint64_t parent : change->parents())
-      for (const std::string& node : alive)
-        if (parent != entry.region() && now.can_build_from(*now.region(parent), node)) return node;
+      for (const auto& replica : now.region(parent)->replicas())
+        if (parent != entry.region() && now.can_serve(*now.region(parent), replica.node()))
+          return replica.node();
   }
-  if (!alive.empty()) return alive.front();
+  if (now.is_node_alive(entry.owner())) return entry.owner();
+  for (const auto& replica : entry.replicas())
+    if (now.is_node_alive(replica.node())) return replica.node();
   const std::vector<std::string> others = now.eligible_nodes();
   return least_loaded(now, entry, {others.begin(), others.end()});
 }
@@ -229,6 +228,7 @@ MaybeStep restart_region(const Situation& now) {
     if (node.empty()) continue;
     Step step = join(now, StepKind::RestartRegion, *entry, node);
     entry_in(step, entry->region()).set_owner(node);
+    entry_in(step, entry->region()).set_born(step.after.map.version());  // As if there had been nothing yet.
     return step;
   }
   return std::nullopt;

@@ -124,7 +124,7 @@ bool FakeNode::can_build(const pb::RegionEntry& entry, const pb::Replica& self, 
   if (lost.contains({entry.region(), self.joined()})) return false;
   auto mine = log.checkpoints.find(name_);
   if (mine != log.checkpoints.end() && mine->second.joined == self.joined()) return true;
-  return (self.joined() == entry.born() || entry.owner() == name_) && entry.floor() == 0;
+  return self.joined() == entry.born() && entry.floor() == 0;
 }
 
 void FakeNode::follow(const pb::RegionEntry& entry) {

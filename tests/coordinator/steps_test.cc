@@ -311,6 +311,7 @@ TEST(NextStep, AnotherBeginsWithTheLogIfTheOwnerStaysAway) {
   ASSERT_TRUE(step());
   EXPECT_EQ(step()->after.map.regions(0).owner(), "n2");
   EXPECT_EQ(step()->after.map.regions(0).replicas(1).joined(), 2u);
+  EXPECT_EQ(step()->after.map.regions(0).born(), 2u) << "it may have to make the log";
   cluster.observed.nodes.erase("n2");
   cluster.observed.nodes_absent_since["n2"] = Micros{0};
   EXPECT_FALSE(step());
@@ -693,29 +694,71 @@ TEST(NextStep, AMergeThatIsCalledOffTakesNoReplicaAway) {
   EXPECT_EQ(cluster.take_steps(), std::vector<std::string>{"end-operations 1"});
 }
 
-// Both disks are new: the child needs a node that has both.
+// The child needs a node that has both, whether those that had them are back with new disks or stay away.
 TEST(NextStep, RegionsThatAreMergedBeginWithTheirLogsOnOneNode) {
+  for (const bool back : {true, false}) {
+    SCOPED_TRACE(back);
+    Merging cluster;
+    cluster.observed.nodes["n4"].set_name("n4");
+    cluster.facts.wishes.add_nodes()->set_name("n4");
+    cluster.facts.map.mutable_regions(1)->set_owner("n2");
+    cluster.facts.map.mutable_regions(1)->mutable_replicas(1)->set_node("n2");
+    cluster.report_all();
+    auto& change = *cluster.facts.map.add_changes();
+    change.set_id(1);
+    change.add_parents(2);
+    change.add_parents(1);
+    change.add_children()->set_region(3);
+    change.set_phase(Phase::MERGE_MERGING);
+    cluster.observed.now = cluster.settings.replica_absence;
+    for (const char* node : {"n1", "n2"}) {
+      for (uint64_t region : {1, 2}) {
+        cluster.observed.statuses[region][node].set_has_checkpoint(false);
+        cluster.observed.statuses[region][node].set_lost(true);
+      }
+      if (back) continue;
+      cluster.observed.nodes.erase(node);
+      cluster.observed.nodes_absent_since[node] = Micros{0};
+    }
+    for (int i = 0; i < 2; ++i) {
+      auto step = steps::restart_region(Situation(cluster.facts, cluster.observed, cluster.settings));
+      ASSERT_TRUE(step);
+      cluster.facts = step->after;
+    }
+    const std::string owner = cluster.facts.map.regions(0).owner();
+    EXPECT_EQ(cluster.facts.map.regions(1).owner(), owner);
+    EXPECT_EQ(cluster.observed.nodes.contains("n1"), back);
+    cluster.facts.map.mutable_changes(0)->set_phase(Phase::MERGE_SEAL_SECOND);
+    cluster.report_all();
+    for (uint64_t region : {1, 2}) {
+      cluster.observed.statuses[region][owner].set_lost(false);
+      cluster.observed.statuses[region][owner].set_sealed(1);
+    }
+    const auto forward = steps::advance_change(Situation(cluster.facts, cluster.observed, cluster.settings));
+    ASSERT_TRUE(forward);
+    EXPECT_EQ(forward->after.map.regions(2).owner(), owner);
+  }
+}
+
+// It is on one of them only: of the other it has nothing to say.
+TEST(NextStep, AMergeWaitsForNoWordOfWhoIsNoMember) {
   Merging cluster;
-  cluster.facts.map.mutable_regions(1)->set_owner("n2");
-  cluster.facts.map.mutable_regions(1)->mutable_replicas(1)->set_node("n2");
+  cluster.facts.map.mutable_regions(0)->mutable_replicas(1)->set_node("n3");
+  auto& alone = *cluster.facts.map.mutable_regions(1)->add_replicas();
+  alone.set_node("n2");
+  alone.set_joined(1);
+  cluster.observed.statuses.clear();
   cluster.report_all();
   auto& change = *cluster.facts.map.add_changes();
   change.set_id(1);
   change.add_parents(2);
   change.add_parents(1);
-  change.set_phase(Phase::MERGE_MERGING);
-  for (auto& [region, statuses] : cluster.observed.statuses) {
-    for (auto& [node, status] : statuses) {
-      status.set_has_checkpoint(false);
-      status.set_lost(true);
-    }
-  }
-  for (int i = 0; i < 2; ++i) {
-    auto step = steps::restart_region(Situation(cluster.facts, cluster.observed, cluster.settings));
-    ASSERT_TRUE(step);
-    cluster.facts = step->after;
-  }
-  EXPECT_EQ(cluster.facts.map.regions(0).owner(), cluster.facts.map.regions(1).owner());
+  change.add_children()->set_region(3);
+  change.set_phase(Phase::MERGE_SEAL_SECOND);
+  for (uint64_t region : {1, 2}) cluster.observed.statuses[region]["n1"].set_sealed(1);
+  const auto forward = steps::advance_change(Situation(cluster.facts, cluster.observed, cluster.settings));
+  ASSERT_TRUE(forward);
+  EXPECT_EQ(forward->after.map.regions(2).replicas_size(), 2);
 }
 
 // Nobody sends the checkpoint of a sealed region: a standby that waits for one can not build its children.
@@ -760,24 +803,6 @@ TEST(NextStep, ChildrenAreBornOnAStandbyThatIsAwayAndHasToldNothing) {
   EXPECT_EQ(forward()->after.map.regions(1).owner(), "n1");
   cluster.observed.statuses[1]["n1"].set_lost(true);
   EXPECT_FALSE(forward()) << "nobody is known to have it";
-}
-
-// It has read the log, and no checkpoint is saved yet.
-TEST(NextStep, ChildrenAreBornOnAnOwnerThatBeganWithTheLog) {
-  Small cluster;
-  auto& change = *cluster.facts.map.add_changes();
-  change.set_id(1);
-  change.add_parents(1);
-  change.set_phase(Phase::SPLIT_SEAL);
-  change.add_children()->set_region(2);
-  cluster.facts.map.mutable_regions(0)->mutable_replicas(0)->set_joined(4);
-  cluster.report("n1").set_joined(4);
-  cluster.observed.statuses[1]["n1"].set_joined(4);
-  cluster.observed.statuses[1]["n1"].set_has_checkpoint(false);
-  cluster.observed.statuses[1]["n1"].set_sealed(1);
-  const auto step = steps::advance_change(Situation(cluster.facts, cluster.observed, cluster.settings));
-  ASSERT_TRUE(step);
-  EXPECT_EQ(step->after.map.regions(1).owner(), "n1");
 }
 
 // Its disk may be another.
