@@ -8,14 +8,15 @@
 
 namespace tidemark {
 
+namespace {
+
+constexpr int kBegunBits = 24;
+
+}  // namespace
+
 SeedSender::SeedSender(const NodeOptions& options, const ClusterView& view, RegionSet& regions,
-                       RowStore& rows, Random& random, Transport& transport)
-    : options_(options),
-      view_(view),
-      regions_(regions),
-      rows_(rows),
-      random_(random),
-      transport_(transport) {}
+                       RowStore& rows, Transport& transport)
+    : options_(options), view_(view), regions_(regions), rows_(rows), transport_(transport) {}
 
 bool SeedSender::is_member(RegionId region, MapVersion joined) const {
   const pb::RegionEntry* entry = view_.region(region);
@@ -40,7 +41,8 @@ void SeedSender::on_ack(const Address& from, const pb::CheckpointAck& ack) {
     sending_.erase({region, from});
     return;
   }
-  const bool fresh = sending.next == 0 || (ack.index() == 0 && sending.next != 1);
+  const bool fresh =
+      sending.next == 0 || ack.sending() > sending.name || (ack.index() == 0 && sending.next != 1);
   if (fresh || sending.checkpoint.joined != joined || TM_BUGGIFY("seeding: begun again")) {
     sending = begin(*replica, joined);
   } else if (!has_all_made) {
@@ -59,7 +61,8 @@ SeedSender::Sending SeedSender::begin(RegionReplica& replica, MapVersion joined)
   sending.checkpoint = replica.checkpoint();
   sending.checkpoint.joined = joined;
   sending.checkpoint.map_version = MapVersion{view_.map().version()};
-  sending.name = random_.next();
+  // By the incarnation, since who starts again counts anew.
+  sending.name = (replica.incarnation()->value << kBegunBits) + ++begun_;
   return sending;
 }
 
@@ -161,6 +164,8 @@ void SeedReceiver::on_chunk(const Address& from, const pb::CheckpointChunk& chun
   if (found == receiving_.end() || found->second.joined.value != chunk.joined()) return;
   Receiving& receiving = found->second;
   if (receiving.from != from || !rows_.has_room()) return;  // Asked again later.
+  // Of an older connection. Who took it for a beginning would ask for what comes after it, for ever.
+  if (chunk.sending() < receiving.sending) return;
   // An owner that has forgotten begins again.
   if (chunk.index() == 0 && chunk.sending() != receiving.sending) receiving.next = 0;
   if (chunk.index() != receiving.next) return;
@@ -169,15 +174,13 @@ void SeedReceiver::on_chunk(const Address& from, const pb::CheckpointChunk& chun
     receiving.sending = chunk.sending();
     receiving.state.clear();
   } else if (!regions_.is_seeding(region)) {
-    receiving.next = 0;  // What came before is gone. Asked again later.
-    return;
+    return want_another(receiving);  // What came before is gone.
   }
   if (chunk.sending() != receiving.sending) return;
   receiving.heard_at = scheduler_.now();
   if (!take_rows(chunk.rows())) {
     options_.say("a chunk of the checkpoint of region " + std::to_string(region.value) + " is malformed");
-    receiving.next = 0;
-    return;
+    return want_another(receiving);
   }
   receiving.state += chunk.state();
   ++receiving.next;
@@ -188,6 +191,12 @@ void SeedReceiver::on_chunk(const Address& from, const pb::CheckpointChunk& chun
   receiving_.erase(found);
   if (!seed.ok()) return options_.say("a checkpoint that was sent can not be used: " + seed.error().message);
   if (seed->region == region) regions_.install_seed(*seed);
+}
+
+// Asked for later. This one will not do any more, not even its beginning.
+void SeedReceiver::want_another(Receiving& receiving) {
+  receiving.next = 0;
+  ++receiving.sending;
 }
 
 bool SeedReceiver::take_rows(std::string_view rows) {

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/guarded_scheduler.h"
-#include "base/random.h"
 #include "net/transport.h"
 #include "node/region_set.h"
 #include "proto/messages.pb.h"
@@ -20,7 +19,7 @@ namespace tidemark {
 class SeedSender {
  public:
   SeedSender(const NodeOptions& options, const ClusterView& view, RegionSet& regions, RowStore& rows,
-             Random& random, Transport& transport);
+             Transport& transport);
 
   // The standby has everything before `index`.
   void on_ack(const Address& from, const pb::CheckpointAck& ack);
@@ -29,7 +28,7 @@ class SeedSender {
  private:
   struct Sending {
     Checkpoint checkpoint;
-    uint64_t name = 0;
+    uint64_t name = 0;   // Larger than that of any earlier one of the region.
     uint64_t next = 0;   // The chunk to make next.
     TableId table;       // Where the reading of rows goes on ...
     std::string cursor;  // ... after this store key; empty: at the table's beginning.
@@ -50,8 +49,8 @@ class SeedSender {
   const ClusterView& view_;
   RegionSet& regions_;
   RowStore& rows_;
-  Random& random_;
   Transport& transport_;
+  uint64_t begun_ = 0;
   std::map<std::pair<RegionId, Address>, Sending> sending_;
 };
 
@@ -70,12 +69,13 @@ class SeedReceiver {
     MapVersion joined;
     Micros heard_at;
     Address from;          // The owner that was asked. Whoever owned the region before may still be sending.
-    uint64_t sending = 0;  // Which of its sendings the chunks before `next` are of.
+    uint64_t sending = 0;  // Which of its sendings the chunks before `next` are of; earlier ones will not do.
     uint64_t next = 0;
     std::string state;  // As much of it as has come.
   };
 
   void send_ack(RegionId region, Receiving& receiving);
+  void want_another(Receiving& receiving);
   bool take_rows(std::string_view rows);
 
   const NodeOptions& options_;

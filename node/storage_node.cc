@@ -53,8 +53,7 @@ void StorageNode::start() {
   news.on_status = [this](RegionId) { schedule_status(); };
   news.on_ask_committed = [this](RegionId asker, const AskCommitted& ask) { ask_committed(asker, ask); };
   regions_ = std::make_unique<RegionSet>(replica, *view_, store_, news);
-  seed_sender_ = std::make_unique<SeedSender>(options_, *view_, *regions_, store_.rows(), context_.random,
-                                              context_.transport);
+  seed_sender_ = std::make_unique<SeedSender>(options_, *view_, *regions_, store_.rows(), context_.transport);
   seed_receiver_ = std::make_unique<SeedReceiver>(options_, *view_, *regions_, store_.rows(),
                                                   context_.scheduler, context_.transport);
   context_.transport.set_handlers(

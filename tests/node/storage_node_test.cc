@@ -326,6 +326,29 @@ TEST(StorageNode, ASeedIsNotMixedFromTwoOwners) {
   bed.expect_nothing_lost();
 }
 
+// Connections break, and what was sent through an older one comes late: a first chunk, too.
+TEST(StorageNode, ASeedEndsWhateverIsLostOrLate) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    NodeBed bed(seed);
+    bed.seed_chunk_bytes = 300;
+    bed.start("n1");
+    bed.bootstrap({"n1"});
+    write_round(bed, 50, "first");
+    bed.start("n2");
+    bed.run_for(Micros{1'000'000});
+    SimNetworkFaults faults;
+    faults.loss = 0.05;
+    faults.slow = 0.2;
+    faults.slow_delay_max = Micros{3'000'000};
+    bed.network.set_faults(faults);
+    bed.join(1, "n2");
+    bed.run_for(Micros{10'000'000});
+    bed.network.set_faults({});
+    ASSERT_TRUE(bed.run_until([&] { return bed.status("n2", 1).has_checkpoint(); }));
+  }
+}
+
 // The owner pauses while it sends, the region is split, another sends the child, and the first one wakes up.
 TEST(StorageNode, ASeedOfAChildIsNotMixedWithTheParents) {
   NodeBed bed;
