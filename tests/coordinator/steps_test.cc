@@ -66,6 +66,13 @@ struct Small {
     report("n1").set_ring_acknowledged(1);
     report("n2");
   }
+  void add_split() {
+    auto& change = *facts.map.add_changes();
+    change.set_id(1);
+    change.add_parents(1);
+    change.set_phase(pb::RegionChange::SPLIT_SEAL);
+    change.add_children()->set_region(2);
+  }
   pb::RegionStatus& report(const std::string& node) {
     pb::RegionStatus& status = observed.statuses[1][node];
     status.set_region(1);
@@ -287,10 +294,7 @@ TEST(NextStep, AnOwnerThatLostTheRegionBeginsWithTheLogIfItIsWhole) {
   cluster.facts.map.mutable_regions(0)->set_floor(5);
   EXPECT_EQ(rejoined(), (std::set<std::string>{"n2"}));
   cluster.facts = before;
-  pb::RegionChange& split = *cluster.facts.map.add_changes();
-  split.set_id(1);
-  split.add_parents(1);
-  split.set_phase(pb::RegionChange::SPLIT_SEAL);
+  cluster.add_split();
   EXPECT_EQ(rejoined(), (std::set<std::string>{"n1"})) << "a split waits for its owner";
 }
 
@@ -764,11 +768,7 @@ TEST(NextStep, AMergeWaitsForNoWordOfWhoIsNoMember) {
 // Nobody sends the checkpoint of a sealed region: a standby that waits for one can not build its children.
 TEST(NextStep, ChildrenAreBornOnlyWhereTheirParentIs) {
   Small cluster;
-  auto& change = *cluster.facts.map.add_changes();
-  change.set_id(1);
-  change.add_parents(1);
-  change.set_phase(Phase::SPLIT_SEAL);
-  change.add_children()->set_region(2);
+  cluster.add_split();
   cluster.facts.map.mutable_regions(0)->mutable_replicas(1)->set_joined(4);
   cluster.report("n1").set_sealed(1);
   cluster.observed.statuses[1].erase("n2");
@@ -786,11 +786,7 @@ TEST(NextStep, ChildrenAreBornOnlyWhereTheirParentIs) {
 // It may have the only copy beside the owner's, and would be sent another over it.
 TEST(NextStep, ChildrenAreBornOnAStandbyThatIsAwayAndHasToldNothing) {
   Small cluster;
-  auto& change = *cluster.facts.map.add_changes();
-  change.set_id(1);
-  change.add_parents(1);
-  change.set_phase(Phase::SPLIT_SEAL);
-  change.add_children()->set_region(2);
+  cluster.add_split();
   cluster.facts.map.mutable_regions(0)->mutable_replicas(1)->set_joined(4);
   cluster.report("n1").set_sealed(1);
   cluster.observed.statuses[1].erase("n2");
