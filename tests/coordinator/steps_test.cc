@@ -642,17 +642,21 @@ struct Merging : Small {
     observed.statuses[2]["n1"] = report("n1");
     report_all();
   }
+  pb::RegionChange& add_merge(pb::RegionChange::Phase phase) {
+    auto& change = *facts.map.add_changes();
+    change.set_id(1);
+    change.add_parents(2);
+    change.add_parents(1);
+    change.add_children()->set_region(3);
+    change.set_phase(phase);
+    return change;
+  }
 };
 
 // The second stands still until its log says that the merge is off.
 TEST(NextStep, AMergeIsUndoneByAFenceInTheFirstAndThenUnmergeInTheSecond) {
   Merging cluster;
-  auto& change = *cluster.facts.map.add_changes();
-  change.set_id(1);
-  change.add_parents(2);
-  change.add_parents(1);
-  change.add_children()->set_region(3);
-  change.set_phase(Phase::UNDO);
+  auto& change = cluster.add_merge(Phase::UNDO);
   change.set_version(5);
   cluster.facts.map.set_version(5);
   auto step = [&] {
@@ -708,12 +712,7 @@ TEST(NextStep, RegionsThatAreMergedBeginWithTheirLogsOnOneNode) {
     cluster.facts.map.mutable_regions(1)->set_owner("n2");
     cluster.facts.map.mutable_regions(1)->mutable_replicas(1)->set_node("n2");
     cluster.report_all();
-    auto& change = *cluster.facts.map.add_changes();
-    change.set_id(1);
-    change.add_parents(2);
-    change.add_parents(1);
-    change.add_children()->set_region(3);
-    change.set_phase(Phase::MERGE_MERGING);
+    cluster.add_merge(Phase::MERGE_MERGING);
     cluster.observed.now = cluster.settings.replica_absence;
     for (const char* node : {"n1", "n2"}) {
       for (uint64_t region : {1, 2}) {
@@ -753,12 +752,7 @@ TEST(NextStep, AMergeWaitsForNoWordOfWhoIsNoMember) {
   alone.set_joined(1);
   cluster.observed.statuses.clear();
   cluster.report_all();
-  auto& change = *cluster.facts.map.add_changes();
-  change.set_id(1);
-  change.add_parents(2);
-  change.add_parents(1);
-  change.add_children()->set_region(3);
-  change.set_phase(Phase::MERGE_SEAL_SECOND);
+  cluster.add_merge(Phase::MERGE_SEAL_SECOND);
   for (uint64_t region : {1, 2}) cluster.observed.statuses[region]["n1"].set_sealed(1);
   const auto forward = steps::advance_change(Situation(cluster.facts, cluster.observed, cluster.settings));
   ASSERT_TRUE(forward);
