@@ -23,14 +23,19 @@ void ActivationWaits::on_fact_written(SessionNumber, const std::string& path, co
   if (path == paths::kRing) {
     pb::RingFact fact;
     if (!fact.ParseFromString(data.substr(1))) return;
-    rings_[fact.ring().version()] = fact.ring();
-    for (const pb::Ring& ring : fact.previous()) rings_[ring.version()] = ring;
+    for (const pb::Ring& ring : fact.previous()) note(ring, Micros{0});  // The first one is written unseen.
+    note(fact.ring(), evidence_.now());
   } else if (path == paths::kRegionMap) {
     pb::RegionMap map;
     if (!map.ParseFromString(data.substr(1))) return;
     for (const pb::RegionEntry& entry : map.regions())
       ranges_[RegionId{entry.region()}] = from_pb(entry.shards());
   }
+}
+
+void ActivationWaits::note(const pb::Ring& ring, Micros written) {
+  rings_[ring.version()] = ring;
+  for (const std::string& member : ring.members()) named_.emplace(member, written);
 }
 
 void ActivationWaits::on_record(const SeenRecord& record, const SeenStream& stream) {
@@ -56,13 +61,21 @@ std::string ActivationWaits::owner(uint64_t version, ShardId lane) const {
   return "";
 }
 
+// A watch, the list of members, the member itself; and that once more, if it was being read just then.
+bool ActivationWaits::all_have_heard_of(const std::string& member) const {
+  const Scenario& s = evidence_.scenario;
+  const double lag = s.lagging > 0 ? s.lag_micros : 0;
+  const double late = s.watch_delay_micros + lag + 8 * s.coordination_delay_micros;
+  return static_cast<double>(evidence_.now().value - named_.at(member).value) > late;
+}
+
 void ActivationWaits::on_message(const Address& from, const Address& to, const pb::Message& message) {
   if (!message.has_queue_open() || !nobody_fails()) return;
   for (const pb::LaneRun& run : message.queue_open().lanes()) {
     const ShardRange lanes = from_pb(run.lanes());
     for (ShardId lane = lanes.begin; lane < lanes.end; ++lane.value) {
       const std::string responsible = owner(ring_at(lane, from_pb(run.position())), lane);
-      if (responsible.empty() || responsible == to.value) continue;
+      if (responsible.empty() || responsible == to.value || !all_have_heard_of(responsible)) continue;
       std::ostringstream what;
       what << from << " gives lane " << lane << " at " << from_pb(run.position()) << " to " << to
            << ", while it is with " << responsible;
