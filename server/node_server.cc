@@ -16,12 +16,6 @@
 
 namespace tidemark {
 
-namespace {
-
-constexpr std::chrono::seconds kStopPatience{10};
-
-}  // namespace
-
 class NodeServer::Impl {
  public:
   Impl(Surroundings& surroundings, NodeServerOptions options)

@@ -3,6 +3,7 @@
 // this folder are the same in both.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,8 @@
 #include "wal/log.h"
 
 namespace tidemark {
+
+inline constexpr std::chrono::seconds kStopPatience{10};  // That a role is given to end.
 
 // Thread-safe. REQUIRES: it outlives all that it hands out.
 class Surroundings {

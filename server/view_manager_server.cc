@@ -11,12 +11,6 @@
 
 namespace tidemark {
 
-namespace {
-
-constexpr std::chrono::seconds kStopPatience{10};
-
-}  // namespace
-
 class ViewManagerServer::Impl {
  public:
   Impl(Surroundings& surroundings, ViewManagerServerOptions options)

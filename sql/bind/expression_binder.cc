@@ -25,12 +25,6 @@ std::vector<ExpressionPtr> list(ExpressionPtr a, ExpressionPtr b) {
   return out;
 }
 
-std::vector<TypeKind> kinds_of(const std::vector<ExpressionPtr>& args) {
-  std::vector<TypeKind> out;
-  for (const ExpressionPtr& arg : args) out.push_back(arg->type.kind);
-  return out;
-}
-
 }  // namespace
 
 Result<ExpressionPtr, SqlError> ExpressionBinder::bind(const ast::Expr& expr) {

@@ -8,12 +8,6 @@ namespace {
 constexpr size_t kArgumentsMax = 100;
 constexpr const char* kTooManyArguments = "54023";
 
-std::vector<TypeKind> kinds_of(const std::vector<ExpressionPtr>& args) {
-  std::vector<TypeKind> out;
-  for (const ExpressionPtr& arg : args) out.push_back(arg->type.kind);
-  return out;
-}
-
 std::string signature(std::string_view name, const std::vector<TypeKind>& kinds, bool is_operator) {
   std::string out;
   if (is_operator) {

@@ -113,6 +113,12 @@ const Function* by_common_type(const Candidates& candidates, Types args) {
 
 }  // namespace
 
+std::vector<TypeKind> kinds_of(const std::vector<ExpressionPtr>& args) {
+  std::vector<TypeKind> out;
+  for (const ExpressionPtr& arg : args) out.push_back(arg->type.kind);
+  return out;
+}
+
 Resolution resolve_candidate(std::span<const Function* const> all, Types args, const Function*& out) {
   Candidates candidates;
   for (const Function* candidate : all) {

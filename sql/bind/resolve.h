@@ -13,6 +13,8 @@ namespace tidemark::sql {
 
 enum class Resolution : uint8_t { Found, None, Ambiguous };
 
+std::vector<TypeKind> kinds_of(const std::vector<ExpressionPtr>& args);
+
 // The candidate for arguments of these types. Of candidates with equal signatures the first counts.
 Resolution resolve_candidate(std::span<const Function* const> candidates, std::span<const TypeKind> args,
                              const Function*& out);

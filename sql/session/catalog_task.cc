@@ -8,7 +8,7 @@ namespace tidemark::sql {
 
 namespace {
 
-constexpr Micros kRetryDelay{100'000};
+constexpr Micros kLookDelay{100'000};
 
 class CatalogTask : public Task {
  public:
@@ -50,7 +50,7 @@ class CatalogTask : public Task {
     unsure_ = unsure_ || is_unsure || answer.is_repeat;
     if (is_unsure) {
       running_.service.look_again();
-      return loop_.post_after(kRetryDelay, [this] { check(); });
+      return loop_.post_after(kLookDelay, [this] { check(); });
     }
     if (answer.version == plan_.request.expects_version()) return finish(error("XX000", answer.message));
     when_catalog_has(answer.version, [this] { check(); });

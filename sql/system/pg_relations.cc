@@ -26,8 +26,6 @@ char alignment_of(const SqlType& type) {
   }
 }
 
-constexpr int64_t kDefaultCollation = 100;
-
 void add_attribute(int64_t relation, int number, const SchemaColumn& column, bool not_null, bool has_default,
                    Rows& rows) {
   rows.add({{"attrelid", relation},

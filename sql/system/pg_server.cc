@@ -8,7 +8,6 @@ namespace {
 
 constexpr int64_t kDefaultTablespace = 1663;
 constexpr int64_t kUtf8 = 6;
-constexpr int64_t kDefaultCollation = 100;
 
 // Types that expressions do not have, but clients ask for by name or number.
 struct OtherType {

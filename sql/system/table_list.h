@@ -16,6 +16,8 @@
 
 namespace tidemark::sql::system_detail {
 
+inline constexpr int64_t kDefaultCollation = 100;
+
 // Collects the rows of one table. A column that is not named gets what says nothing: false, 0, an empty name,
 // or NULL.
 class Rows {

@@ -8,7 +8,7 @@
 namespace tidemark::sql {
 namespace {
 
-constexpr Fault kBadFormat{sqlstate::kInvalidDatetimeFormat, nullptr};
+constexpr Fault kNoInterval{sqlstate::kInvalidDatetimeFormat, nullptr};
 constexpr Fault kIntervalOutOfRange{"22015", "interval field value out of range"};
 
 // What one unit is in months, days or microseconds; exactly one of them is set.
@@ -114,10 +114,10 @@ class IntervalReader {
   explicit IntervalReader(std::string_view text) : text_(trim_spaces(text)) {}
 
   Fault read(Interval& out) {
-    if (text_.empty()) return kBadFormat;
+    if (text_.empty()) return kNoInterval;
     bool any = false;
     while (at_ < text_.size()) {
-      if (take_ago(out)) return any ? kOk : kBadFormat;
+      if (take_ago(out)) return any ? kOk : kNoInterval;
       TM_SQL_TRY(read_field(out));
       any = true;
       skip_spaces();
@@ -146,14 +146,14 @@ class IntervalReader {
     while ((to_lower(peek()) >= 'a' && to_lower(peek()) <= 'z')) ++at_;
     const std::string_view word = text_.substr(start, at_ - start);
     const Unit* unit = word.empty() ? find_unit("second") : find_unit(word);
-    if (unit == nullptr || (word.empty() && at_ < text_.size())) return kBadFormat;
+    if (unit == nullptr || (word.empty() && at_ < text_.size())) return kNoInterval;
     return add_amount(amount, *unit, out) ? kOk : kIntervalOutOfRange;
   }
 
   Fault take_amount(Amount& out) {
     out.negative = peek() == '-';
     if (peek() == '-' || peek() == '+') ++at_;
-    if (!is_digit(peek()) && peek() != '.') return kBadFormat;
+    if (!is_digit(peek()) && peek() != '.') return kNoInterval;
     for (; is_digit(peek()); ++at_) {
       if (__builtin_mul_overflow(out.whole, int64_t{10}, &out.whole) ||
           __builtin_add_overflow(out.whole, static_cast<int64_t>(peek() - '0'), &out.whole)) {

@@ -12,6 +12,7 @@ namespace {
 using numeric_detail::BigInteger;
 using numeric_detail::count_digits;
 using numeric_detail::from_big;
+using numeric_detail::kGroupDigits;
 using numeric_detail::Leading;
 using numeric_detail::leading_of;
 using numeric_detail::power_of_ten;
@@ -20,7 +21,6 @@ using numeric_detail::to_big;
 constexpr int kMinSignificantDigits = 16;
 constexpr int kMaxDisplayScale = 1000;
 constexpr int kMaxResultScale = 2000;
-constexpr int kGroupDigits = 4;
 
 // Whether a coefficient is inline: |c| < 2^127, so that negation always stays inline.
 bool fits_small(int128_t coefficient) {

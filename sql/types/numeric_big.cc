@@ -120,7 +120,6 @@ void divide_by_power(BigInteger& value, unsigned digits, Rounding rounding) {
 
 Leading leading_of(const Numeric& a) {
   if (a.is_zero()) return {};
-  constexpr int kGroupDigits = 4;
   std::string digits;
   numeric_append_digits(a, digits);
   const int exponent = static_cast<int>(digits.size()) - 1 - a.scale();

@@ -22,6 +22,7 @@ class BigInteger {
   mpz_t value_;
 };
 
+inline constexpr int kGroupDigits = 4;  // PostgreSQL counts in groups of decimal digits.
 inline constexpr int kPowerMax = 38;
 // 10^exponent. REQUIRES: 0 <= exponent <= kPowerMax.
 uint128_t power_of_ten(int exponent);

@@ -12,9 +12,9 @@ namespace tidemark::sql {
 namespace {
 
 using numeric_detail::BigInteger;
+using numeric_detail::kGroupDigits;
 
 constexpr int kSmallDigits = 38;
-constexpr int kGroupDigits = 4;
 
 // The digits of a number as it was written, the point taken out.
 struct Written {

@@ -6,7 +6,6 @@ namespace tidemark::crash {
 namespace {
 
 constexpr uint64_t kAccounts = 40;
-constexpr uint64_t kIdsPerWriter = 1'000'000'000;
 
 struct Transfer {
   uint64_t from = 0;

@@ -3,7 +3,6 @@
 namespace tidemark::crash {
 namespace {
 
-constexpr uint64_t kIdsPerWriter = 1'000'000'000;
 constexpr size_t kTailsMax = 25;  // Acknowledged rows that the next one may refer to.
 
 class LinkedList : public Workload {

@@ -5,15 +5,15 @@ namespace {
 
 constexpr uint64_t kOrdersPerWriter = 60;
 constexpr uint64_t kCustomersPerWriter = 8;
-constexpr uint64_t kIdsPerWriter = 1'000'000;
+constexpr uint64_t kOrderIdsPerWriter = 1'000'000;
 
 // Rows with numbers of one writer; a number whose write is of unknown fate gives way to a new one.
 class Orders : public Workload {
  public:
   explicit Orders(const WorkloadOptions& options) : Workload("orders", options), writers_(options.writers) {
     for (size_t i = 0; i < writers_.size(); ++i) {
-      writers_[i].orders.fill(i * kIdsPerWriter, kOrdersPerWriter);
-      writers_[i].customers.fill(i * kIdsPerWriter, kCustomersPerWriter);
+      writers_[i].orders.fill(i * kOrderIdsPerWriter, kOrdersPerWriter);
+      writers_[i].customers.fill(i * kOrderIdsPerWriter, kCustomersPerWriter);
     }
   }
   ~Orders() override { stop(); }

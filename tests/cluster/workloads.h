@@ -8,6 +8,8 @@
 
 namespace tidemark::crash {
 
+inline constexpr uint64_t kIdsPerWriter = 1'000'000'000;
+
 // One row per transfer; both legs of each (a union all), summed by account and over all: the total is 0.
 std::unique_ptr<Workload> make_ledger(const WorkloadOptions& options);
 // Each row refers to one that was acknowledged before; a self join finds every reference.

@@ -8,7 +8,7 @@
 namespace tidemark::hashring {
 namespace {
 
-constexpr uint32_t kShards = 1000;
+constexpr uint32_t kMovedShards = 1000;
 
 struct Situation {
   Members members;
@@ -22,14 +22,14 @@ Situation any_situation() {
   now.members = any_members(6, *rc::gen::arbitrary<bool>() ? Weights::Any : Weights::Equal);
   for (Member& member : now.members) member.weight = member.weight % 7 + 1;
   std::vector<MemberId> owners;
-  while (owners.size() < kShards) {
+  while (owners.size() < kMovedShards) {
     const Member& member = now.members[*rc::gen::inRange<size_t>(0, now.members.size())];
-    owners.insert(owners.end(), std::min<size_t>(*rc::gen::inRange(1, 60), kShards - owners.size()),
+    owners.insert(owners.end(), std::min<size_t>(*rc::gen::inRange(1, 60), kMovedShards - owners.size()),
                   member.id);
   }
   now.present = Assignment(owners);
-  for (uint32_t at = 0; at < kShards;) {
-    const uint32_t end = std::min(kShards, at + *rc::gen::inRange(1u, 20u));
+  for (uint32_t at = 0; at < kMovedShards;) {
+    const uint32_t end = std::min(kMovedShards, at + *rc::gen::inRange(1u, 20u));
     now.load.push_back({{at, end}, uint64_t{1} << *rc::gen::inRange(0, 16)});
     at = end;
   }
@@ -45,8 +45,8 @@ uint64_t moved_between(const Assignment& a, const Assignment& b) {
 RC_GTEST_PROP(WeightedMove, KeepsItsBudgetsAndItsSlicesWithinOneOwner, ()) {
   const Situation now = any_situation();
   const auto next = *weighted_move({}, now.members, now.present, now.load);
-  RC_ASSERT(next.moved_shards <= kShards * 9 / 100);
-  RC_ASSERT(next.merged_shards <= kShards / 100);
+  RC_ASSERT(next.moved_shards <= kMovedShards * 9 / 100);
+  RC_ASSERT(next.merged_shards <= kMovedShards / 100);
   RC_ASSERT(next.orphaned_shards == 0u);
   RC_ASSERT(moved_between(now.present, next.assignment) <= next.moved_shards + next.merged_shards);
   uint32_t at = 0;
@@ -57,7 +57,7 @@ RC_GTEST_PROP(WeightedMove, KeepsItsBudgetsAndItsSlicesWithinOneOwner, ()) {
     }
     at = slice.end;
   }
-  RC_ASSERT(at == kShards);
+  RC_ASSERT(at == kMovedShards);
 }
 
 RC_GTEST_PROP(WeightedMove, NeverRaisesTheImbalanceItMeasured, ()) {

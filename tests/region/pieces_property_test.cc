@@ -212,7 +212,7 @@ TEST(SessionsProperty, AreKnownPerShardThroughSplitsAndMerges) {
     std::set<uint64_t> done;
   };
   using Twin = std::map<std::pair<uint64_t, uint32_t>, Known>;
-  struct World {
+  struct Piece {
     ShardRange shards;
     SessionTable table;
     Twin twin;
@@ -220,10 +220,10 @@ TEST(SessionsProperty, AreKnownPerShardThroughSplitsAndMerges) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    std::vector<World> worlds{{shards(0, 8), {}, {}}};
+    std::vector<Piece> worlds{{shards(0, 8), {}, {}}};
     uint64_t sessions = 0;
     for (int step = 0; step < 120; ++step) {
-      World& world = worlds[random.below(worlds.size())];
+      Piece& world = worlds[random.below(worlds.size())];
       uint64_t action = random.below(10);
       if (action == 0) {
         ++sessions;
@@ -237,9 +237,9 @@ TEST(SessionsProperty, AreKnownPerShardThroughSplitsAndMerges) {
       } else if (action == 2 && world.shards.size() > 1) {
         uint32_t middle =
             world.shards.begin.value + 1 + static_cast<uint32_t>(random.below(world.shards.size() - 1));
-        World low{{world.shards.begin, ShardId{middle}}, {}, {}},
+        Piece low{{world.shards.begin, ShardId{middle}}, {}, {}},
             high{{ShardId{middle}, world.shards.end}, {}, {}};
-        for (World* child : {&low, &high}) {
+        for (Piece* child : {&low, &high}) {
           child->table = SessionTable::from_pb([&] {
             SessionTable::Messages messages;
             world.table.restricted(child->shards).to_pb(messages);

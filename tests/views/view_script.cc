@@ -6,7 +6,7 @@ namespace tidemark::views {
 
 namespace {
 
-std::string list(const std::vector<std::string>& values) {
+std::string value_list(const std::vector<std::string>& values) {
   std::string out;
   for (const std::string& value : values) {
     if (!out.empty()) out += ", ";
@@ -27,8 +27,8 @@ std::string describe(const Step& step) {
     }
     case StepKind::CreateView: return create_view_sql(step) + ";";
     case StepKind::DropView: return "drop materialized view " + step.name + ";";
-    case StepKind::Upsert: return "upsert into " + step.name + " values (" + list(step.values) + ");";
-    case StepKind::Delete: return "delete from " + step.name + " key (" + list(step.values) + ");";
+    case StepKind::Upsert: return "upsert into " + step.name + " values (" + value_list(step.values) + ");";
+    case StepKind::Delete: return "delete from " + step.name + " key (" + value_list(step.values) + ");";
     case StepKind::Check: return "-- check";
     case StepKind::AddViewManager: return "-- add a view manager";
     case StepKind::RemoveViewManager: return "-- remove a view manager";
