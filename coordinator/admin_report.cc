@@ -124,6 +124,15 @@ std::string change_progress(const Situation& now, const pb::Operation& operation
   return "change " + std::to_string(change->id()) + ": " + pb::RegionChange::Phase_Name(change->phase());
 }
 
+// A node may have to stay until one that is away is back (steps_replicas.cc).
+std::string leaving_progress(const Situation& now, const std::string& leaving) {
+  std::string away;
+  for (const auto& wish : now.facts.wishes.nodes())
+    if (!wish.leaving() && !now.is_node_alive(wish.name())) away += (away.empty() ? "" : ", ") + wish.name();
+  std::string held = "still holds " + of(now.replicas_on(leaving), now.live_regions().size()) + " regions";
+  return away.empty() ? held : held + "; away: " + away + " (start it, or remove it as well)";
+}
+
 int64_t longest_pause(const pb::Operation& operation) {
   int64_t longest = 0;
   for (const auto& pause : operation.pauses()) longest = std::max(longest, pause.micros());
@@ -150,8 +159,7 @@ std::string progress_of(const Situation& now, const pb::Operation& operation) {
       if (!now.is_node_alive(member)) return "waits for " + member + " to register";
       return "owns " + of(now.owned_by(member), now.live_regions().size()) + " regions";
     case pb::Operation::REMOVE_NODE:
-    case pb::Operation::RECOVER_NODE:
-      return "still holds " + of(now.replicas_on(member), now.live_regions().size()) + " regions";
+    case pb::Operation::RECOVER_NODE: return leaving_progress(now, member);
     case pb::Operation::MOVE_REGION: {
       const pb::RegionEntry* entry = now.region(operation.regions(0));
       if (entry && entry->owner() == member) return "waits until " + member + " serves it";

@@ -123,9 +123,10 @@ size_t remaining(const Situation& now, const pb::RegionEntry& entry, const std::
   return count;
 }
 
-// How many must remain without one that is away. One would be enough for what has been acknowledged; but it
-// may be about to fail, and its last report be the last that is heard of it.
-size_t enough_without_absent(const Situation& now) {
+// How many must remain without one that leaves or is away for long. One would be enough for what has been
+// acknowledged; but it may be about to fail, and its last report be the last that is heard of it. Who is away
+// counts as one that there could be: it is waited for, or removed as well.
+size_t enough_without_leaver(const Situation& now) {
   const auto& nodes = now.facts.wishes.nodes();
   auto staying = static_cast<size_t>(
       std::count_if(nodes.begin(), nodes.end(), [](const auto& wish) { return !wish.leaving(); }));
@@ -152,8 +153,10 @@ std::string spare_replica(const Situation& now, const pb::RegionEntry& entry, co
     if (node == entry.owner() || (wanted.contains(node) && is_good(now, node))) continue;
     // The region that it follows may itself have too few as yet.
     size_t needed = follows ? std::max(wanted.size(), enough(now)) : enough(now);
-    if (!now.is_node_alive(node) && !is_good(now, node))
-      needed = std::max<size_t>(1, enough_without_absent(now));
+    if (!is_good(now, node)) {
+      const size_t least = std::max<size_t>(1, enough_without_leaver(now));
+      needed = now.is_node_alive(node) ? std::max(needed, least) : least;
+    }
     if (remaining(now, entry, node) < needed) continue;
     if (!is_good(now, node)) return node;
     if (now.replicas_on(node) > best_load) {

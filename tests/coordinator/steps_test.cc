@@ -369,6 +369,22 @@ TEST(NextStep, AReplicaIsRemovedOnlyWhenThoseThatStayHaveCheckpoints) {
   EXPECT_FALSE(Situation::replica_on(step()->after.map.regions(0), "n2"));
 }
 
+// Seed 344 of regions: n3 had lost its disk, and nobody had heard of it.
+TEST(NextStep, OneOfTwoThatAreThereDoesNotLeaveWhileAnotherIsAway) {
+  Small cluster;
+  cluster.facts.wishes.add_nodes()->set_name("n3");
+  cluster.facts.wishes.mutable_nodes(1)->set_leaving(true);
+  cluster.observed.nodes_absent_since["n3"] = Micros{0};
+  cluster.observed.now = cluster.settings.replica_absence;
+  auto step = [&] {
+    return steps::remove_replica(Situation(cluster.facts, cluster.observed, cluster.settings));
+  };
+  EXPECT_FALSE(step()) << "what n1 has told may be the last that is heard of it";
+  cluster.facts.wishes.mutable_nodes(2)->set_leaving(true);
+  ASSERT_TRUE(step()) << "no two are to stay";
+  EXPECT_FALSE(Situation::replica_on(step()->after.map.regions(0), "n2"));
+}
+
 // Nobody waits for a process: what it was to have or to do is given to others, or has failed.
 TEST(NextStep, AnOperationEndsThoughItsMemberNeverReturns) {
   struct Case {
