@@ -79,7 +79,7 @@ Fault from_big(const BigInteger& coefficient, int scale, Arena& arena, Numeric& 
   }
   constexpr size_t kBitsSure = 435411;  // Fewer bits than 10^131072 has.
   if (bits > kBitsSure &&
-      count_digits(coefficient) > static_cast<size_t>(Numeric::kIntegerDigitsMax + scale)) {
+      count_digits(coefficient) > size_t{Numeric::kIntegerDigitsMax} + static_cast<size_t>(scale)) {
     return kNumericOverflow;
   }
   const size_t size = (bits + 7) / 8;
