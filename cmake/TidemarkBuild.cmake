@@ -51,6 +51,8 @@ target_compile_options(tm_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -
                                              -Wswitch -Werror)
 if(CMAKE_UNITY_BUILD)
   target_compile_options(tm_warnings INTERFACE -Wno-subobject-linkage)
+  # They include each other by full paths, which would make what one clone has compiled useless to the others.
+  add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}=.)
 endif()
 
 # Names of the core targets and of all libraries, for the checks in tests/dependencies.
