@@ -49,15 +49,9 @@ class AggregateOperator : public Operator {
     return context_.hold(relation_.aggregates.size() * sizeof(Accumulator));
   }
 
-  SqlStatus run(const Program& program, const Value* row, std::span<Value> results) {
-    const Fault fault = program.run(evaluation_, RowInput(row), results);
-    if (!fault.ok()) return evaluation_.take_error(fault);
-    return {};
-  }
-
   SqlStatus take_row(const Value* row) {
     evaluation_.arena.reset();
-    TM_TRY(run(groups_, row, group_values_));
+    TM_TRY(context_.run(groups_, evaluation_, row, group_values_));
     key_.clear();
     for (const Value& value : group_values_) append_key(value, SortOrder::Ascending, key_);
     const auto [found, is_new] = index_.try_emplace(key_, states_.size());
@@ -73,13 +67,13 @@ class AggregateOperator : public Operator {
   SqlStatus take_value(size_t index, const Value* row, Accumulator& state) {
     Value value;
     if (filters_[index] != nullptr) {
-      TM_TRY(run(*filters_[index], row, {&value, 1}));
+      TM_TRY(context_.run(*filters_[index], evaluation_, row, {&value, 1}));
       if (value.is_null() || !value.as_bool()) return {};
     }
     const AggregateCall& call = relation_.aggregates[index];
     const size_t before = arena_.used_bytes() + state.held_bytes();
     if (args_[index] != nullptr) {
-      TM_TRY(run(*args_[index], row, {&value, 1}));
+      TM_TRY(context_.run(*args_[index], evaluation_, row, {&value, 1}));
       if (value.is_null()) return {};
       if (call.distinct && !state.is_first(value)) return {};
     }

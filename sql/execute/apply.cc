@@ -78,28 +78,22 @@ class ApplyOperator : public Operator {
   ApplyOperator(const Relation& relation, OperatorPtr input, Context& context)
       : relation_(relation),
         context_(context),
-        input_(std::move(input)),
+        input_(std::move(input), context),
         values_(relation.expressions),
         evaluation_(context.evaluation()),
         is_repeatable_(volatility_of(*relation.inputs[1]) != Volatility::Volatile) {}
 
   PullResult next(Batch& out) override {
     out.reset(relation_.columns.size());
-    if (at_ == batch_.row_count()) {
-      TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
-      at_ = 0;
-      results_.clear();
-      if (pull != Pull::Rows) {
-        batch_.reset(0);
-        return pull;
-      }
-    }
-    for (; at_ < batch_.row_count() && !out.is_full(); ++at_) {
-      TM_SQL_ASSIGN(const OwnedValue* result, result_of(batch_.row(at_)));
+    results_.clear();
+    TM_SQL_ASSIGN(const Pull pull, input_.fill());
+    if (pull != Pull::Rows) return pull;
+    for (; input_.has_row() && !out.is_full(); input_.pass()) {
+      TM_SQL_ASSIGN(const OwnedValue* result, result_of(input_.row()));
       if (result == nullptr) return out.row_count() > 0 ? Pull::Rows : waits_for_;
       Value* row = out.add_row();
-      std::copy_n(batch_.row(at_), batch_.width(), row);
-      row[batch_.width()] = result->get();
+      std::copy_n(input_.row(), input_.width(), row);
+      row[input_.width()] = result->get();
     }
     return Pull::Rows;
   }
@@ -112,6 +106,7 @@ class ApplyOperator : public Operator {
       if (const auto known = known_.find(key_); is_repeatable_ && known != known_.end()) {
         return &known->second;
       }
+      context_.spend(kRowsPerRun);
       held_before_ = context_.memory_bytes;
       TM_SQL_ASSIGN(run_, make_operator(*relation_.inputs[1], context_));
       outcome_ = Outcome(relation_.subquery);
@@ -128,8 +123,7 @@ class ApplyOperator : public Operator {
   SqlStatus start(const Value* row) {
     evaluation_.arena.reset();
     std::vector<Value> values(relation_.slots.size());
-    const Fault fault = values_.run(evaluation_, RowInput(row), values);
-    if (!fault.ok()) return evaluation_.take_error(fault);
+    TM_TRY(context_.run(values_, evaluation_, row, values));
     key_.clear();
     for (size_t i = 0; i < values.size(); ++i) {
       context_.outer[relation_.slots[i]] = values[i];
@@ -144,9 +138,9 @@ class ApplyOperator : public Operator {
     append_key(Value::text(to_text(value)), SortOrder::Ascending, key_);
   }
 
-  // True: the run has ended. Else `waits_for_` is what the caller is told: a long run is taken in steps.
+  // True: the run has ended. Else `waits_for_` is what the caller is told: a long run takes several turns.
   Result<bool, SqlError> advance() {
-    for (int step = 0; step < kStepsMax; ++step) {
+    do {
       TM_SQL_ASSIGN(waits_for_, run_->next(rows_));
       if (waits_for_ == Pull::Pending) return false;
       if (waits_for_ == Pull::End) return true;
@@ -154,29 +148,27 @@ class ApplyOperator : public Operator {
         TM_SQL_ASSIGN(const bool decided, outcome_.take(rows_.row(i)));
         if (decided) return true;
       }
-    }
+    } while (context_.has_turn());
     return false;
   }
 
   const Relation& relation_;
   Context& context_;
-  OperatorPtr input_;
+  InputRows input_;
   Program values_;
   Evaluation evaluation_;
   const bool is_repeatable_;
-  Batch batch_;
-  size_t at_ = 0;
 
-  static constexpr int kStepsMax = 64;
+  static constexpr size_t kRowsPerRun = 32;  // What making the operators takes, in rows of a turn.
 
   Pull waits_for_ = Pull::Rows;
-  OperatorPtr run_;  // For the row at `at_`, if it has begun.
+  OperatorPtr run_;  // For the present row, if it has begun.
   size_t held_before_ = 0;
   Outcome outcome_{SubqueryUse::Scalar};
   Batch rows_;
   std::string key_;
   std::unordered_map<std::string, OwnedValue> known_;  // By the values it was run for.
-  std::vector<std::unique_ptr<OwnedValue>> results_;   // Of this batch, where runs differ.
+  std::vector<std::unique_ptr<OwnedValue>> results_;   // Given last, where runs differ.
 };
 
 }  // namespace

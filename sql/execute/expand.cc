@@ -13,7 +13,8 @@ class ExpandOperator : public Operator {
  public:
   ExpandOperator(const Relation& relation, OperatorPtr input, Context& context)
       : relation_(relation),
-        input_(std::move(input)),
+        context_(context),
+        input_(std::move(input), context),
         args_(relation.expressions),
         evaluation_(context.evaluation()) {
     const std::optional<SplitKind> kind = split_kind_of(relation.set_function);
@@ -24,25 +25,20 @@ class ExpandOperator : public Operator {
 
   PullResult next(Batch& out) override {
     out.reset(relation_.columns.size());
-    if (at_ == batch_.row_count()) {
-      TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
-      at_ = 0;
-      if (pull != Pull::Rows) {
-        batch_.reset(0);
-        return pull;
-      }
-    }
-    while (at_ < batch_.row_count() && !out.is_full()) {
-      if (!started_) TM_TRY(start(batch_.row(at_)));
+    TM_SQL_ASSIGN(const Pull pull, input_.fill());
+    if (pull != Pull::Rows) return pull;
+    while (input_.has_row() && !out.is_full()) {
+      if (!started_) TM_TRY(start(input_.row()));
       for (; next_ <= last_ && !out.is_full(); ++next_) {
         Value* row = out.add_row();
-        std::copy_n(batch_.row(at_), batch_.width(), row);
-        row[batch_.width()] = value(out.arena);
+        std::copy_n(input_.row(), input_.width(), row);
+        row[input_.width()] = value(out.arena);
       }
       if (next_ <= last_) break;
       started_ = false;
-      ++at_;
+      input_.pass();
     }
+    context_.spend(out.row_count());
     return Pull::Rows;
   }
 
@@ -50,13 +46,13 @@ class ExpandOperator : public Operator {
   SqlStatus start(const Value* row) {
     evaluation_.arena.reset();
     std::vector<Value> args(relation_.expressions.size());
-    const Fault fault = args_.run(evaluation_, RowInput(row), args);
-    if (!fault.ok()) return evaluation_.take_error(fault);
+    TM_TRY(context_.run(args_, evaluation_, row, args));
     started_ = true;
     next_ = 1;
     last_ = 0;
     if (splitter_) {
       splitter_->split(args[0], args[1], words_);
+      context_.spend(words_.size());
       last_ = static_cast<int64_t>(words_.size());
       return {};
     }
@@ -80,6 +76,7 @@ class ExpandOperator : public Operator {
                       {}};
     }
     elements_ = std::move(*elements);
+    context_.spend(elements_.size());
     last_ = static_cast<int64_t>(elements_.size());
     return {};
   }
@@ -97,11 +94,10 @@ class ExpandOperator : public Operator {
   }
 
   const Relation& relation_;
-  OperatorPtr input_;
+  Context& context_;
+  InputRows input_;
   Program args_;
   Evaluation evaluation_;
-  Batch batch_;
-  size_t at_ = 0;
   bool started_ = false;
   int64_t next_ = 1, last_ = 0;
   std::vector<ArrayElement> elements_;

@@ -57,7 +57,7 @@ JoinCondition split_condition(const Expression* condition, int split) {
 class JoinOperator : public Operator {
  public:
   JoinOperator(const Relation& relation, OperatorPtr left, OperatorPtr right, Context& context)
-      : left_(std::move(left)),
+      : left_(std::move(left), context),
         right_(std::move(right)),
         context_(context),
         evaluation_(context.evaluation()),
@@ -84,25 +84,16 @@ class JoinOperator : public Operator {
       batch_.reset(0);
       return Pull::Rows;  // None yet.
     }
-    if (left_at_ == batch_.row_count()) {
-      TM_SQL_ASSIGN(const Pull pull, left_->next(batch_));
-      left_at_ = 0;
-      probing_ = false;
-      if (pull != Pull::Rows) {
-        batch_.reset(0);
-        return pull;
-      }
-    }
-    pairs_left_ = kPairsMax;
-    while (left_at_ < batch_.row_count() && has_room(out)) TM_TRY(give_matches(out));
+    TM_SQL_ASSIGN(const Pull pull, left_.fill());
+    if (pull != Pull::Rows) return pull;
+    while (left_.has_row() && !out.is_full()) TM_TRY(give_matches(out));
     return Pull::Rows;
   }
 
  private:
   // False if a value is NULL: it is equal to nothing.
   Result<bool, SqlError> encode(const Program& program, const Value* row) {
-    const Fault fault = program.run(evaluation_, RowInput(row), key_values_);
-    if (!fault.ok()) return evaluation_.take_error(fault);
+    TM_TRY(context_.run(program, evaluation_, row, key_values_));
     key_.clear();
     for (const Value& value : key_values_) {
       if (value.is_null()) return false;
@@ -131,11 +122,11 @@ class JoinOperator : public Operator {
     match_at_ = 0;
     matches_ = nullptr;
     match_count_ = rows_.row_count();
-    std::copy_n(batch_.row(left_at_), left_width_, combined_.begin());
+    std::copy_n(left_.row(), left_width_, combined_.begin());
     if (!by_key_) return {};
     match_count_ = 0;
     evaluation_.arena.reset();
-    TM_SQL_ASSIGN(const bool has_key, encode(left_keys_, batch_.row(left_at_)));
+    TM_SQL_ASSIGN(const bool has_key, encode(left_keys_, left_.row()));
     if (!has_key) return {};
     if (const auto found = table_.find(key_); found != table_.end()) {
       matches_ = &found->second;
@@ -148,18 +139,15 @@ class JoinOperator : public Operator {
     if (rest_ == nullptr) return true;
     Value value;
     evaluation_.arena.reset();
-    const Fault fault = rest_->run(evaluation_, RowInput(combined_.data()), value);
-    if (!fault.ok()) return evaluation_.take_error(fault);
+    TM_TRY(context_.run(*rest_, evaluation_, combined_.data(), {&value, 1}));
     return !value.is_null() && value.as_bool();
   }
-
-  // One call looks at so many pairs: when few of them match, the caller gets its turn all the same.
-  bool has_room(const Batch& out) const { return !out.is_full() && pairs_left_ > 0; }
 
   // The matches of the present left row, as far as `out` has room.
   SqlStatus give_matches(Batch& out) {
     if (!probing_) TM_TRY(start_probe());
-    for (; match_at_ < match_count_ && has_room(out); ++match_at_, --pairs_left_) {
+    for (; match_at_ < match_count_ && !out.is_full() && context_.has_turn(); ++match_at_) {
+      context_.spend(1);
       const size_t row = matches_ != nullptr ? (*matches_)[match_at_] : match_at_;
       std::copy_n(rows_.row(row), right_width_, combined_.begin() + static_cast<ptrdiff_t>(left_width_));
       TM_SQL_ASSIGN(const bool pass, passes());
@@ -173,13 +161,12 @@ class JoinOperator : public Operator {
       std::copy_n(combined_.begin(), left_width_, out.add_row());
     }
     probing_ = false;
-    ++left_at_;
+    left_.pass();
     return {};
   }
 
-  static constexpr int kPairsMax = 1 << 16;
-
-  OperatorPtr left_, right_;
+  InputRows left_;
+  OperatorPtr right_;
   Context& context_;
   Evaluation evaluation_;
   bool is_left_;
@@ -193,14 +180,12 @@ class JoinOperator : public Operator {
   std::unordered_map<std::string, std::vector<size_t>> table_;
   bool built_ = false;
 
-  Batch batch_;
+  Batch batch_;  // Of the right side.
   std::vector<Value> combined_;
-  size_t left_at_ = 0;
   bool probing_ = false;
   bool matched_ = false;
   const std::vector<size_t>* matches_ = nullptr;
   size_t match_at_ = 0, match_count_ = 0;
-  int pairs_left_ = 0;
 };
 
 }  // namespace

@@ -8,12 +8,6 @@
 namespace tidemark::sql::execute {
 namespace {
 
-SqlStatus run(const Program& program, Evaluation& evaluation, const Value* row, std::span<Value> results) {
-  const Fault fault = program.run(evaluation, RowInput(row), results);
-  if (!fault.ok()) return evaluation.take_error(fault);
-  return {};
-}
-
 bool has_room(const Evaluation& evaluation) {
   return evaluation.arena.used_bytes() < Batch::kBytesMax;
 }
@@ -21,7 +15,7 @@ bool has_room(const Evaluation& evaluation) {
 class ValuesOperator : public Operator {
  public:
   ValuesOperator(const Relation& relation, Context& context)
-      : relation_(relation), evaluation_(context.evaluation()) {}
+      : relation_(relation), context_(context), evaluation_(context.evaluation()) {}
 
   PullResult next(Batch& out) override {
     out.reset(relation_.columns.size());
@@ -31,13 +25,14 @@ class ValuesOperator : public Operator {
     for (; at_ < relation_.rows.size() && !out.is_full() && has_room(evaluation_); ++at_) {
       const Program& program = programs_.emplace_back(relation_.rows[at_]);
       Value* row = out.add_row();
-      TM_TRY(run(program, evaluation_, nullptr, {row, relation_.columns.size()}));
+      TM_TRY(context_.run(program, evaluation_, nullptr, {row, relation_.columns.size()}));
     }
     return Pull::Rows;
   }
 
  private:
   const Relation& relation_;
+  Context& context_;
   Evaluation evaluation_;
   std::deque<Program> programs_;  // Of the rows last given: they point to constants.
   size_t at_ = 0;
@@ -59,7 +54,9 @@ class ScanOperator : public Operator {
         return Pull::End;
       }
     }
-    return cursor_->next(out);
+    TM_SQL_ASSIGN(const Pull pull, cursor_->next(out));
+    context_.spend(out.row_count());
+    return pull;
   }
 
  private:
@@ -69,7 +66,7 @@ class ScanOperator : public Operator {
     ScanRequest request;
     request.table = &table;
     request.prefix.resize(relation_.key_prefix.size());
-    TM_TRY(run(prefix_, evaluation_, nullptr, request.prefix));
+    TM_TRY(context_.run(prefix_, evaluation_, nullptr, request.prefix));
     for (size_t i = 0; i < request.prefix.size(); ++i) {
       if (request.prefix[i].is_null()) return false;
       const bool hashed = i < table.distribution.size();
@@ -95,57 +92,56 @@ class ScanOperator : public Operator {
 class FilterOperator : public Operator {
  public:
   FilterOperator(const Relation& relation, OperatorPtr input, Context& context)
-      : input_(std::move(input)), program_(*relation.condition), evaluation_(context.evaluation()) {}
+      : input_(std::move(input), context),
+        context_(context),
+        program_(*relation.condition),
+        evaluation_(context.evaluation()) {}
 
   PullResult next(Batch& out) override {
     out.reset(0);
-    TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
-    out.reset(batch_.width());
+    TM_SQL_ASSIGN(const Pull pull, input_.fill());
     if (pull != Pull::Rows) return pull;
-    for (size_t i = 0; i < batch_.row_count(); ++i) {
+    out.reset(input_.width());
+    for (; input_.has_row(); input_.pass()) {
       Value keep;
       evaluation_.arena.reset();
-      TM_TRY(run(program_, evaluation_, batch_.row(i), {&keep, 1}));
-      if (!keep.is_null() && keep.as_bool()) std::copy_n(batch_.row(i), batch_.width(), out.add_row());
+      TM_TRY(context_.run(program_, evaluation_, input_.row(), {&keep, 1}));
+      if (!keep.is_null() && keep.as_bool()) std::copy_n(input_.row(), input_.width(), out.add_row());
     }
     return Pull::Rows;
   }
 
  private:
-  OperatorPtr input_;
+  InputRows input_;
+  Context& context_;
   Program program_;
   Evaluation evaluation_;
-  Batch batch_;
 };
 
 class ProjectOperator : public Operator {
  public:
   ProjectOperator(const Relation& relation, OperatorPtr input, Context& context)
-      : input_(std::move(input)), program_(relation.expressions), evaluation_(context.evaluation()) {}
+      : input_(std::move(input), context),
+        context_(context),
+        program_(relation.expressions),
+        evaluation_(context.evaluation()) {}
 
   PullResult next(Batch& out) override {
     out.reset(program_.result_count());
-    if (at_ == batch_.row_count()) {
-      at_ = 0;
-      TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
-      if (pull != Pull::Rows) {
-        batch_.reset(0);
-        return pull;
-      }
-    }
+    TM_SQL_ASSIGN(const Pull pull, input_.fill());
+    if (pull != Pull::Rows) return pull;
     evaluation_.arena.reset();
-    for (; at_ < batch_.row_count() && has_room(evaluation_); ++at_) {
-      TM_TRY(run(program_, evaluation_, batch_.row(at_), {out.add_row(), program_.result_count()}));
+    for (; input_.has_row() && has_room(evaluation_); input_.pass()) {
+      TM_TRY(context_.run(program_, evaluation_, input_.row(), {out.add_row(), program_.result_count()}));
     }
     return Pull::Rows;
   }
 
  private:
-  OperatorPtr input_;
+  InputRows input_;
+  Context& context_;
   Program program_;
   Evaluation evaluation_;
-  Batch batch_;
-  size_t at_ = 0;
 };
 
 class UnionAllOperator : public Operator {
@@ -168,7 +164,7 @@ class UnionAllOperator : public Operator {
 class LimitOperator : public Operator {
  public:
   LimitOperator(const Relation& relation, OperatorPtr input, Context& context)
-      : relation_(relation), input_(std::move(input)), evaluation_(context.evaluation()) {}
+      : relation_(relation), input_(std::move(input)), context_(context), evaluation_(context.evaluation()) {}
 
   PullResult next(Batch& out) override {
     out.reset(relation_.columns.size());
@@ -200,7 +196,7 @@ class LimitOperator : public Operator {
     if (expression == nullptr) return {};
     Value value;
     const Program program(*expression);
-    TM_TRY(run(program, evaluation_, nullptr, {&value, 1}));
+    TM_TRY(context_.run(program, evaluation_, nullptr, {&value, 1}));
     if (value.is_null()) return {};
     if (value.as_int() < 0) return to_error(if_negative);
     out = value.as_int();
@@ -209,6 +205,7 @@ class LimitOperator : public Operator {
 
   const Relation& relation_;
   OperatorPtr input_;
+  Context& context_;
   Evaluation evaluation_;
   Batch batch_;
   bool started_ = false;

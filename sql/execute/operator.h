@@ -17,6 +17,9 @@ struct Context {
   RowSource& source;
   const ExecutionSettings& settings;
   size_t memory_bytes = 0;
+  // What is left of the turn that SelectExecution::next() gave. Who may go over many rows without giving any
+  // asks has_turn() before each, and gives what there is when nothing is left: the loop has others to serve.
+  int64_t turn_rows_left = 0;
   // The values that queries in expressions are run for: Outer expressions. Never moves.
   std::vector<Value> outer = {};
 
@@ -29,6 +32,16 @@ struct Context {
     out.user = settings.user;
     out.database = settings.database;
     return out;
+  }
+  bool has_turn() const { return turn_rows_left > 0; }
+  void spend(size_t rows) { turn_rows_left -= static_cast<int64_t>(rows); }
+  // Computes `results` from a row, which is one of the turn's; a kilobyte of values counts as another.
+  SqlStatus run(const Program& program, Evaluation& evaluation, const Value* row, std::span<Value> results) {
+    const size_t before = evaluation.arena.used_bytes();
+    const Fault fault = program.run(evaluation, RowInput(row), results);
+    spend(1 + (evaluation.arena.used_bytes() - before) / 1024);
+    if (!fault.ok()) return evaluation.take_error(fault);
+    return {};
   }
   // Counts memory that is held; 53200 when it is too much.
   SqlStatus hold(size_t bytes) {
@@ -46,10 +59,37 @@ class Operator {
  public:
   virtual ~Operator() = default;
 
-  // Resets `out` and fills it. The values are valid until the next call.
+  // Resets `out` and fills it, also with no rows if the turn ends before. The values are valid until the next
+  // call.
   virtual PullResult next(Batch& out) = 0;
 };
 using OperatorPtr = std::unique_ptr<Operator>;
+
+// The rows of an input one by one, over as many turns as it takes.
+class InputRows {
+ public:
+  InputRows(OperatorPtr input, Context& context) : input_(std::move(input)), context_(context) {}
+
+  // Asks for more when all are passed. Rows: has_row() tells whether there is one.
+  PullResult fill() {
+    if (at_ < batch_.row_count()) return Pull::Rows;
+    at_ = 0;
+    TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
+    if (pull != Pull::Rows) batch_.reset(0);
+    return pull;
+  }
+  // False also where the turn ends.
+  bool has_row() const { return at_ < batch_.row_count() && context_.has_turn(); }
+  const Value* row() const { return batch_.row(at_); }
+  void pass() { ++at_; }
+  size_t width() const { return batch_.width(); }
+
+ private:
+  OperatorPtr input_;
+  Context& context_;
+  Batch batch_;
+  size_t at_ = 0;
+};
 
 Result<OperatorPtr, SqlError> make_operator(const Relation& relation, Context& context);
 
@@ -91,7 +131,7 @@ class SortKeyEncoder {
  public:
   explicit SortKeyEncoder(const std::vector<SortKey>& keys);
 
-  SqlStatus append(Evaluation& evaluation, const Value* row, std::string& out);
+  SqlStatus append(Context& context, Evaluation& evaluation, const Value* row, std::string& out);
 
  private:
   struct Part {

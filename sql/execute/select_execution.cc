@@ -43,6 +43,7 @@ Result<std::unique_ptr<SelectExecution>, SqlError> SelectExecution::start(const 
 }
 
 PullResult SelectExecution::next(Batch& out) {
+  state_->context.turn_rows_left = kTurnRows;
   return state_->root->next(out);
 }
 

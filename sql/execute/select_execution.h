@@ -27,8 +27,12 @@ class SelectExecution {
   static Result<std::unique_ptr<SelectExecution>, SqlError> start(const Relation& relation, RowSource& source,
                                                                   ExecutionSettings settings);
 
-  // Resets `out` and fills it with rows of the query's columns, valid until the next call. After an error or
-  // End it must not be called again.
+  // About so many rows are gone over in one call, whatever the query: how long a loop waits for it is
+  // bounded.
+  static constexpr int64_t kTurnRows = 1 << 16;
+
+  // Resets `out` and fills it with rows of the query's columns, valid until the next call: perhaps with none.
+  // After an error or End it must not be called again.
   PullResult next(Batch& out);
 
  private:

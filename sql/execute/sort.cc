@@ -19,7 +19,22 @@ struct KeyedRow {
   size_t row;
 };
 
-// Takes all rows of its input, then gives them in the order of their keys.
+// What is left of the rows of one batch, in order: places in a list of keyed rows.
+struct SortedRun {
+  size_t next, end;
+};
+
+// Equal rows stay in the order they came.
+struct ComesLater {
+  const std::vector<KeyedRow>& rows;
+  bool operator()(const SortedRun& a, const SortedRun& b) const {
+    const int order = rows[a.next].key.compare(rows[b.next].key);
+    return order != 0 ? order > 0 : a.next > b.next;
+  }
+};
+
+// Takes all rows of its input, then gives them in the order of their keys. Sorts each batch as it comes and
+// merges them as it gives, so that no turn is long.
 class SortingOperator : public Operator {
  public:
   SortingOperator(const std::vector<SortKey>& order, size_t width, OperatorPtr input, Context& context)
@@ -32,18 +47,11 @@ class SortingOperator : public Operator {
 
   PullResult next(Batch& out) override {
     out.reset(0);
-    if (!sorted_) {
+    if (!all_taken_) {
       TM_SQL_ASSIGN(const Pull pull, input_->next(batch_));
-      if (pull == Pull::Pending) return pull;
-      if (pull == Pull::End) {
-        // Equal rows stay in the order they came.
-        std::stable_sort(keyed_.begin(), keyed_.end(),
-                         [](const KeyedRow& a, const KeyedRow& b) { return a.key < b.key; });
-        sorted_ = true;
-        return give(out);
-      }
-      TM_TRY(take_batch());
-      return pull;  // No rows yet.
+      if (pull == Pull::Rows) TM_TRY(take_batch());
+      if (pull != Pull::End) return pull;  // No rows yet.
+      all_taken_ = true;
     }
     return give(out);
   }
@@ -51,28 +59,48 @@ class SortingOperator : public Operator {
  protected:
   virtual PullResult give(Batch& out) {
     out.reset(input_width_);
-    if (at_ == keyed_.size()) return Pull::End;
-    for (; at_ < keyed_.size() && !out.is_full(); ++at_) {
-      std::copy_n(rows_.row(keyed_[at_].row), input_width_, out.add_row());
+    if (runs_.empty()) return Pull::End;
+    for (; !runs_.empty() && !out.is_full() && context_.has_turn(); pass_first()) {
+      std::copy_n(rows_.row(first().row), input_width_, out.add_row());
     }
     return Pull::Rows;
+  }
+
+  // The first row that was not passed. REQUIRES: there is a run.
+  const KeyedRow& first() const { return keyed_[runs_.front().next]; }
+  void pass_first() {
+    context_.spend(1);
+    std::pop_heap(runs_.begin(), runs_.end(), ComesLater{keyed_});
+    SortedRun run = runs_.back();
+    runs_.pop_back();
+    if (++run.next < run.end) add(run);
   }
 
   // Appends what comes before the order: nothing, or the group.
   virtual SqlStatus append_group(const Value*, std::string&) { return {}; }
 
   SqlStatus take_batch() {
+    const size_t begin = keyed_.size();
     for (size_t i = 0; i < batch_.row_count(); ++i) {
       key_.clear();
       evaluation_.arena.reset();
       TM_TRY(append_group(batch_.row(i), key_));
       const size_t group_bytes = key_.size();
-      TM_TRY(encoder_.append(evaluation_, batch_.row(i), key_));
+      TM_TRY(encoder_.append(context_, evaluation_, batch_.row(i), key_));
       TM_TRY(rows_.add(batch_.row(i)));
       TM_TRY(context_.hold(key_.size() + sizeof(KeyedRow)));
       keyed_.push_back({keys_.copy(key_), group_bytes, rows_.row_count() - 1});
     }
-    return {};
+    if (begin == keyed_.size()) return {};
+    std::stable_sort(keyed_.begin() + static_cast<ptrdiff_t>(begin), keyed_.end(),
+                     [](const KeyedRow& a, const KeyedRow& b) { return a.key < b.key; });
+    add({begin, keyed_.size()});
+    return context_.hold(sizeof(SortedRun));
+  }
+
+  void add(SortedRun run) {
+    runs_.push_back(run);
+    std::push_heap(runs_.begin(), runs_.end(), ComesLater{keyed_});
   }
 
   OperatorPtr input_;
@@ -85,8 +113,8 @@ class SortingOperator : public Operator {
   Arena keys_;
   std::string key_;
   std::vector<KeyedRow> keyed_;
-  bool sorted_ = false;
-  size_t at_ = 0;
+  std::vector<SortedRun> runs_;  // A heap.
+  bool all_taken_ = false;
 };
 
 class TopKOperator : public SortingOperator {
@@ -99,19 +127,18 @@ class TopKOperator : public SortingOperator {
 
  protected:
   SqlStatus append_group(const Value* row, std::string& out) override {
-    const Fault fault = groups_.run(evaluation_, RowInput(row), group_values_);
-    if (!fault.ok()) return evaluation_.take_error(fault);
+    TM_TRY(context_.run(groups_, evaluation_, row, group_values_));
     for (const Value& value : group_values_) append_key(value, SortOrder::Ascending, out);
     return {};
   }
 
   PullResult give(Batch& out) override {
     out.reset(input_width_ + 1);
-    if (at_ == keyed_.size()) return Pull::End;
-    for (; at_ < keyed_.size() && !out.is_full(); ++at_) {
-      const KeyedRow& keyed = keyed_[at_];
+    if (runs_.empty()) return Pull::End;
+    for (; !runs_.empty() && !out.is_full() && context_.has_turn(); pass_first()) {
+      const KeyedRow& keyed = first();
       const std::string_view group = keyed.key.substr(0, keyed.group_bytes);
-      number_ = at_ > 0 && group == group_ ? number_ + 1 : 1;
+      number_ = group == group_ ? number_ + 1 : 1;
       group_ = group;
       if (number_ > limit_) continue;
       Value* row = out.add_row();
@@ -136,9 +163,9 @@ SortKeyEncoder::SortKeyEncoder(const std::vector<SortKey>& keys)
   for (const SortKey& key : keys) parts_.push_back({key.descending, key.nulls_first});
 }
 
-SqlStatus SortKeyEncoder::append(Evaluation& evaluation, const Value* row, std::string& out) {
-  const Fault fault = program_.run(evaluation, RowInput(row), values_);
-  if (!fault.ok()) return evaluation.take_error(fault);
+SqlStatus SortKeyEncoder::append(Context& context, Evaluation& evaluation, const Value* row,
+                                 std::string& out) {
+  TM_TRY(context.run(program_, evaluation, row, values_));
   for (size_t i = 0; i < parts_.size(); ++i) {
     const bool is_null = values_[i].is_null();
     out.push_back(is_null == parts_[i].nulls_first ? '\0' : '\1');
