@@ -41,21 +41,18 @@ class CopyTask : public Task {
     for (int column : copy_.columns) (*defaults)[static_cast<size_t>(column)] = null_constant(column);
     defaults_ = Program(*defaults);
     row_.resize(copy_.table->columns.size());
-    writer_ = std::make_unique<RowWriter>(
-        running_, RowWriter::Rules{copy_.table, ast::ConflictAction::Error, nullptr},
-        RowWriter::Outside{[this] { on_room(); }, [this](SqlStatus status) { on_end(status); }});
+    writer_ = std::make_unique<RowWriter>(running_,
+                                          RowWriter::Rules{copy_.table, ast::ConflictAction::Error, nullptr},
+                                          RowWriter::Outside{[this] { loop_.post([this] { go_on(); }); },
+                                                             [this](SqlStatus status) { on_end(status); }});
     running_.sink.copy_in(copy_.columns.size());
   }
 
   void copy_data(std::string_view bytes, std::function<void()> taken) override {
-    if (!is_finished()) {
-      batch_.reset(reader_.width());
-      SqlStatus status = reader_.feed(bytes, batch_);
-      if (status.ok()) status = add_batch();
-      if (!status.ok()) finish(status.error());
-    }
+    data_ = bytes;
+    data_at_ = 0;
     taken_ = std::move(taken);
-    if (is_finished() || !writer_->is_full()) on_room();
+    go_on();
   }
 
   void copy_end(const std::string* failure) override {
@@ -73,6 +70,22 @@ class CopyTask : public Task {
     return make_constant(Value::null(), copy_.table->columns[static_cast<size_t>(column)].type);
   }
 
+  // Takes what has come, a slice a turn and as long as there is room: a message may be large, and its rows
+  // much larger.
+  void go_on() {
+    constexpr size_t kSliceBytes = 64 << 10;
+    if (taken_ == nullptr) return;
+    if (!is_finished() && writer_->is_full()) return;
+    if (is_finished() || data_at_ == data_.size()) return loop_.post(std::exchange(taken_, {}));
+    const std::string_view slice = std::string_view(data_).substr(data_at_, kSliceBytes);
+    data_at_ += slice.size();
+    batch_.reset(reader_.width());
+    SqlStatus status = reader_.feed(slice, batch_);
+    if (status.ok()) status = add_batch();
+    if (!status.ok()) finish(status.error());
+    loop_.post([this] { go_on(); });
+  }
+
   SqlStatus add_batch() {
     for (size_t i = 0; i < batch_.row_count(); ++i) {
       evaluation_.arena.reset();
@@ -84,10 +97,6 @@ class CopyTask : public Task {
       TM_TRY(writer_->add(row_.data()));
     }
     return {};
-  }
-
-  void on_room() {
-    if (taken_) loop_.post(std::exchange(taken_, {}));
   }
 
   void on_end(const SqlStatus& status) {
@@ -103,7 +112,9 @@ class CopyTask : public Task {
   std::vector<Value> row_;
   Batch batch_;
   std::unique_ptr<RowWriter> writer_;
-  std::function<void()> taken_;
+  std::string data_;  // Of the client's last message.
+  size_t data_at_ = 0;
+  std::function<void()> taken_;  // Once all of it is taken.
 };
 
 }  // namespace

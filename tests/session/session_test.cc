@@ -172,6 +172,24 @@ TEST_F(SqlSession, CopyOfManyRowsGoesInBatches) {
   EXPECT_THAT(run("select name from t where id = 12345").rows, ElementsAre("row 12345"));
 }
 
+// Not all of its rows are made and sent at once.
+TEST_F(SqlSession, CopyOfOneLargeMessageWaitsForRoomAmidIt) {
+  must("create table t (id int primary key, name text)");
+  std::string data;
+  for (int i = 0; i < 30'000; ++i) data += std::to_string(i) + "\ta name of thirty characters, one\n";
+  client_->give_copy_data(data, data.size());
+  size_t requests = 0, unanswered_most = 0, answers = 0;
+  cluster_.world().network.set_tap([&](const Address&, const Address&, const pb::Message& message) {
+    requests += message.has_write() ? 1 : 0;
+    answers += message.has_written() ? 1 : 0;
+    unanswered_most = std::max(unanswered_most, requests - std::min(requests, answers));
+  });
+  SqlOutcome copied = run("copy t from stdin");
+  EXPECT_EQ(copied.tag, "COPY 30000") << copied.text();
+  EXPECT_GT(requests, 60u);
+  EXPECT_LT(unanswered_most, requests / 2);
+}
+
 // ---- reads
 
 TEST_F(SqlSession, ReadsByKeyByPrefixAndAll) {
