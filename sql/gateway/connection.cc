@@ -203,7 +203,7 @@ void Connection::run_next_of_query() {
     fail(statement.error(), text);
     return end_query();
   }
-  auto portal = std::make_shared<Portal>();
+  auto portal = std::make_shared<Portal>(held_bytes_);
   portal->statement = std::move(statement).value();
   portal->text = text;
   if (!portal->statement->parameters().empty()) {
@@ -289,8 +289,8 @@ Wanted Connection::row(std::span<const Value> values) {
 Wanted Connection::keep_row(std::span<const Value> values) {
   std::string& message = running_->rows.emplace_back();
   WireWriter(message).data_row(values, running_->formats);
-  running_->row_bytes += message.size();
-  overflowed_ = running_->row_bytes > options_.result_bytes_max;
+  running_->held.add(message.size());
+  overflowed_ = held_bytes_ > options_.result_bytes_max;
   return overflowed_ ? Wanted::NoMore : Wanted::More;
 }
 

@@ -31,7 +31,8 @@ struct CancelKey {
 
 struct ConnectionOptions {
   size_t output_bytes_max = size_t{256} << 10;  // Unsent: then statements wait, and messages too.
-  // Of rows that have to be kept: of a statement that can not wait, or of a portal while another one runs.
+  // Of what has to be kept: rows of a statement that can not wait, or of portals while another one runs, and
+  // the portals' parameters.
   size_t result_bytes_max = size_t{256} << 20;
   std::string server_version = "15.0";  // As PostgreSQL's: clients decide by it what to send.
 };
@@ -117,6 +118,7 @@ class Connection : private ResultSink {
   void copy_in(size_t columns) override;
   void notice(const SqlError& notice) override;
 
+  size_t held_bytes_ = 0;  // By all portals, which it outlives.
   CancelKey key_;
   SessionFactory make_session_;
   Outside outside_;

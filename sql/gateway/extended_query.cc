@@ -87,7 +87,7 @@ void Connection::on_bind(WireReader body) {
                  {},
                  {}});
   }
-  auto portal = std::make_shared<Portal>();
+  auto portal = std::make_shared<Portal>(held_bytes_);
   portal->statement = it->second.statement;
   portal->text = it->second.text;
   for (size_t i = 0; i < kinds.size() && body.ok(); ++i) {
@@ -100,6 +100,7 @@ void Connection::on_bind(WireReader body) {
     if (!body.ok()) break;
     auto value = read_parameter(kinds[i], format_of(parameter_formats, i), bytes);
     if (!value.ok()) return fail(value.error());
+    portal->held.add(sizeof(OwnedValue) + value->memory_bytes());
     portal->parameters.push_back(std::move(value).value());
   }
   if (!read_formats(body, portal->statement->columns().size(), portal->formats) || !body.done())
@@ -110,6 +111,8 @@ void Connection::on_bind(WireReader body) {
   }
   if (portals_.size() >= kStatementsMax)
     return fail({"54000", "too many portals", 0, {}, "Close some of them."});
+  if (held_bytes_ > options_.result_bytes_max)
+    return fail({"53200", "the portals of this connection hold too much", 0, {}, "Close some of them."});
   const bool is_suspended_one = replaced != portals_.end() && replaced->second == running_;
   auto add = [this, name = std::move(portal_name), portal = std::move(portal)] {
     portals_.insert_or_assign(name, portal);
@@ -175,6 +178,7 @@ void Connection::execute_again(Portal& portal, Piece piece) {
   portal.in_pieces = true;
   for (; !portal.rows.empty() && !piece.is_full(); ++piece.rows) {
     output_ += portal.rows.front();
+    portal.held.remove(portal.rows.front().size());
     portal.rows.pop_front();
   }
   piece_ = piece;

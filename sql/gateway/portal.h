@@ -12,7 +12,31 @@
 
 namespace tidemark::sql {
 
+// What a portal takes of the memory that all portals of its connection share.
+class HeldBytes {
+ public:
+  explicit HeldBytes(size_t& of_all) : of_all_(of_all) {}
+  ~HeldBytes() { of_all_ -= own_; }
+  HeldBytes(const HeldBytes&) = delete;
+  HeldBytes& operator=(const HeldBytes&) = delete;
+
+  void add(size_t bytes) {
+    own_ += bytes;
+    of_all_ += bytes;
+  }
+  void remove(size_t bytes) {
+    own_ -= bytes;
+    of_all_ -= bytes;
+  }
+
+ private:
+  size_t& of_all_;
+  size_t own_ = 0;
+};
+
 struct Portal {
+  explicit Portal(size_t& held_by_all) : held(held_by_all) {}
+
   std::shared_ptr<const PreparedStatement> statement;
   std::string text;  // Of the statement, for positions in errors.
   std::vector<OwnedValue> parameters;
@@ -24,7 +48,7 @@ struct Portal {
   // Rows that the client has not asked for yet, as finished messages: of a statement that can not wait, or
   // that had to make way for another one.
   std::deque<std::string> rows;
-  size_t row_bytes = 0;
+  HeldBytes held;  // Parameters and rows.
 
   bool has_columns() const { return !statement->columns().empty(); }
 };

@@ -161,6 +161,7 @@ class GatewayServer::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   void add(tcp::socket socket) {
+    if (clients_.size() >= options.connections_max + options.refused_max) return;  // Closes the socket.
     CancelKey key{++last_pid_, static_cast<int32_t>(secrets_())};
     SessionFactory make_session = make_session_;
     if (clients_.size() >= options.connections_max) {

@@ -14,6 +14,8 @@ namespace tidemark::sql {
 struct GatewayOptions {
   Address listen;  // "host:port", port 0 for any.
   size_t connections_max = 1000;
+  size_t refused_max =
+      100;  // Beyond those: they are told so once they say who they are. More are closed at once.
   Micros startup_timeout{60'000'000};  // A client that has not said who it is by then is sent away.
   ConnectionOptions connection;
 };

@@ -330,6 +330,24 @@ TEST_F(ConnectionTest, ASuspendedPortalThatWouldKeepTooMuchFailsAlone) {
   EXPECT_NE(last_error.find("54000"), std::string::npos);
 }
 
+TEST_F(ConnectionTest, WhatAllPortalsHoldTogetherIsBounded) {
+  start();
+  feed(parse("e", "echo"));
+  types();
+  auto bind_echo = [this](size_t name) {
+    feed(message('B', zero_ended(std::to_string(name)) + zero_ended("e") + int16(0) + int16(1) + int32(2) +
+                          "42" + int16(0)));
+    return types();
+  };
+  size_t bound = 0;
+  while (bound < kResultMax && bind_echo(bound) == "2") ++bound;
+  EXPECT_NE(last_error.find("53200"), std::string::npos);
+  EXPECT_LE(bound, kResultMax / sizeof(OwnedValue));
+  feed(kSync);  // With which they end, outside of a transaction.
+  types();
+  EXPECT_EQ(bind_echo(0), "2");
+}
+
 TEST_F(ConnectionTest, ASuspendedPortalEndsWithItsTransaction) {
   start();
   feed(parse("s", "rows 1000") + bind("", "s") + execute("", 4) + kSync);

@@ -17,6 +17,7 @@ class GatewayServerTest : public testing::Test {
   GatewayServerTest() {
     options.listen = Address{"127.0.0.1:0"};
     options.connections_max = 3;
+    options.refused_max = 2;
     server = GatewayServer::start(loop, make_session(), options).value();
   }
   ~GatewayServerTest() override {
@@ -204,6 +205,20 @@ TEST_F(GatewayServerTest, TooManyClientsAreToldSo) {
   Connected d = connect();
   EXPECT_EQ(PQstatus(d.get()), CONNECTION_BAD);
   EXPECT_NE(std::string(PQerrorMessage(d.get())).find("too many clients"), std::string::npos);
+}
+
+// Not even those who say nothing, and wait to be sent away, take more descriptors than there may be.
+TEST_F(GatewayServerTest, ClientsFarBeyondTheMostAreClosedAtOnce) {
+  std::vector<int> silent;
+  for (int i = 0; i < 5; ++i) silent.push_back(connect_socket());
+  const int beyond = connect_socket();
+  char byte;
+  EXPECT_EQ(::recv(beyond, &byte, 1, 0), 0);
+  size_t count = 0;
+  loop.run([&] { count = server->connection_count(); });
+  EXPECT_EQ(count, 5u);
+  for (int socket : silent) ::close(socket);
+  ::close(beyond);
 }
 
 }  // namespace
