@@ -1,8 +1,12 @@
 #include "cli/up_command.h"
 
-#include <cstdio>
-#include <future>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+
+#include "base/assert.h"
 #include "base/process/shutdown.h"
 #include "cli/command.h"
 #include "cli/process_settings.h"
@@ -66,6 +70,22 @@ EmbeddedClusterOptions options_from(const UpSettings& settings, Process& process
   return options;
 }
 
+// Said once by any thread; whoever waits for it can wait for signals too.
+class Ready {
+ public:
+  Ready() : descriptor_(::eventfd(0, EFD_CLOEXEC)) { TM_ASSERT(descriptor_ >= 0, errno); }
+  ~Ready() { ::close(descriptor_); }
+  Ready(const Ready&) = delete;
+  Ready& operator=(const Ready&) = delete;
+
+  void say() { TM_ASSERT(::eventfd_write(descriptor_, 1) == 0, errno); }
+  // False: a signal came first.
+  bool wait(const ShutdownSignal& shutdown) const { return !shutdown.comes_before(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
 }  // namespace
 
 int up_command(int argc, char** argv) {
@@ -80,15 +100,15 @@ int up_command(int argc, char** argv) {
   auto process = Process::start(up.process, kCommand);
   if (!process.ok()) return say_failed(kCommand, process.error());
   EmbeddedClusterOptions options = options_from(up, **process);
-  std::promise<void> ready;
-  options.on_ready = [&ready] { ready.set_value(); };
+  Ready ready;  // Outlives the cluster.
+  options.on_ready = [&ready] { ready.say(); };
   auto cluster = EmbeddedCluster::start(std::move(options));
   if (!cluster.ok()) return say_failed(kCommand, cluster.error());
-  // A signal that comes before it is ready is not lost: it waits in line.
-  ready.get_future().wait();
-  std::printf("ready: SQL at %s, admin at %s\n", (*cluster)->sql_address().value.c_str(),
-              (*cluster)->admin_address().value.c_str());
-  std::fflush(stdout);
+  if (ready.wait(shutdown)) {
+    std::printf("ready: SQL at %s, admin at %s\n", (*cluster)->sql_address().value.c_str(),
+                (*cluster)->admin_address().value.c_str());
+    std::fflush(stdout);
+  }
   std::string signal = shutdown.wait();
   (*process)->logger("up").info("ends", kv("signal", signal));
   (*cluster)->stop();

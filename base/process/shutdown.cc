@@ -1,5 +1,6 @@
 #include "base/process/shutdown.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -33,6 +34,16 @@ ShutdownSignal::~ShutdownSignal() {
   const sigset_t set = shutdown_signals();
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
   close(descriptor_);
+}
+
+bool ShutdownSignal::comes_before(int other) const {
+  pollfd waiting[] = {{descriptor_, POLLIN, 0}, {other, POLLIN, 0}};
+  int count;
+  do {
+    count = poll(waiting, 2, -1);
+  } while (count < 0 && errno == EINTR);
+  TM_ASSERT(count > 0, errno);
+  return waiting[0].revents != 0;
 }
 
 std::string ShutdownSignal::wait() {

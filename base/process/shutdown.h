@@ -25,8 +25,8 @@ class ShutdownSignal {
   // asks twice does not want to wait.
   std::string wait();
 
-  // Readable when a signal waits: for an event loop, which then calls wait().
-  int descriptor() const { return descriptor_; }
+  // Blocks until one waits for wait(), which is true, or `other` is readable.
+  bool comes_before(int other) const;
 
  private:
   int descriptor_;

@@ -1,7 +1,6 @@
 #include "base/process/shutdown.h"
 
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,13 +19,23 @@ TEST(ShutdownSignal, IsWaitedForWhileThreadsRun) {
   }
 }
 
-TEST(ShutdownSignal, ShowsAtItsDescriptor) {
+TEST(ShutdownSignal, EndsTheWaitForSomethingElse) {
   ShutdownSignal shutdown;
-  pollfd watched{shutdown.descriptor(), POLLIN, 0};
-  EXPECT_EQ(poll(&watched, 1, 0), 0);
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
   kill(getpid(), SIGTERM);
-  EXPECT_EQ(poll(&watched, 1, -1), 1);
-  shutdown.wait();
+  EXPECT_TRUE(shutdown.comes_before(pipe_ends[0]));
+  EXPECT_EQ(shutdown.wait(), "SIGTERM");
+  for (int end : pipe_ends) close(end);
+}
+
+TEST(ShutdownSignal, DoesNotEndTheWaitBeforeItComes) {
+  ShutdownSignal shutdown;
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  ASSERT_EQ(write(pipe_ends[1], "x", 1), 1);
+  EXPECT_FALSE(shutdown.comes_before(pipe_ends[0]));
+  for (int end : pipe_ends) close(end);
 }
 
 TEST(ShutdownSignal, TheSecondOneEndsTheProcess) {
