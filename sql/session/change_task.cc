@@ -88,7 +88,7 @@ class ChangeTask : public Task {
   }
 
   void on_row(const std::optional<std::string>& present) {
-    if (!present) return succeed(0);
+    if (!present) return confirm_absence();
     evaluation_.arena.reset();
     Result<bool, SqlError> wanted = decide(*present);
     if (!wanted.ok()) return finish(wanted.error());
@@ -97,14 +97,28 @@ class ChangeTask : public Task {
     returned_.resize(returning_.result_count());
     const Fault fault = returning_.run(evaluation_, RowInput(values_.data()), returned_);
     if (!fault.ok()) return finish(evaluation_.take_error(fault));
-    OwnedOperation operation;
-    operation.kind = change_.set ? OperationKind::CompareAndPut : OperationKind::CompareAndDelete;
-    operation.table = change_.table.id;
-    operation.hash = at_.hash;
-    operation.key = at_.key;
+    OwnedOperation operation =
+        operation_of(change_.set ? OperationKind::CompareAndPut : OperationKind::CompareAndDelete);
     operation.expected = present;
     if (change_.set) operation.row = after_.row;
-    write(std::move(operation));
+    write(std::move(operation), 1);
+  }
+
+  // Who has answered the read may have been replaced without knowing it; "0 rows" is told by an owner who has
+  // proved that it is one. A transaction does not keep others from inserting the row, so its reads prove
+  // nothing anyway.
+  void confirm_absence() {
+    if (running_.session.transaction.is_open()) return succeed(0);
+    write(operation_of(OperationKind::CompareAndDelete), 0);  // Of no row.
+  }
+
+  OwnedOperation operation_of(OperationKind kind) const {
+    OwnedOperation out;
+    out.kind = kind;
+    out.table = change_.table.id;
+    out.hash = at_.hash;
+    out.key = at_.key;
+    return out;
   }
 
   // Whether the row is to be changed; then `values_` and `after_` are what it becomes, or was.
@@ -132,23 +146,23 @@ class ChangeTask : public Task {
     return true;
   }
 
-  void write(OwnedOperation operation) {
+  void write(OwnedOperation operation, int rows) {
     Transaction& transaction = running_.session.transaction;
     if (transaction.is_open()) {
       if (SqlStatus added = transaction.add(std::move(operation)); !added.ok()) return finish(added.error());
-      return succeed(1);
+      return succeed(rows);
     }
     std::vector<OwnedOperation> operations;
     operations.push_back(std::move(operation));
     writer_.write(std::move(operations), CatalogVersion{table_->definition.created()}, Grouping::Alone,
-                  [this](const WriteResult& result) { on_written(result); });
+                  [this, rows](const WriteResult& result) { on_written(result, rows); });
   }
 
-  void on_written(const WriteResult& result) {
+  void on_written(const WriteResult& result, int rows) {
     const std::optional<ClientFailure>& failure = result.operations[0].failure;
     if (!failure) {
       running_.session.note_write(change_.table.id, result.tokens);
-      return succeed(1);
+      return succeed(rows);
     }
     if (state_of(*failure) == sqlstate::kSerializationFailure) return read();  // Somebody was faster.
     finish(write_error(*failure));

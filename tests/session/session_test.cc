@@ -190,6 +190,21 @@ TEST_F(SqlSession, CopyOfOneLargeMessageWaitsForRoomAmidIt) {
   EXPECT_LT(unanswered_most, requests / 2);
 }
 
+// A plain read may be answered by a node that was replaced without knowing it.
+TEST_F(SqlSession, ThatThereIsNoRowToChangeIsToldByAnOwnerWhoHasProvedIt) {
+  must("create table t (id int primary key, n int)");
+  size_t proofs = 0;
+  cluster_.world().network.set_tap([&](const Address&, const Address&, const pb::Message& message) {
+    proofs += message.has_written() ? 1 : 0;
+  });
+  EXPECT_EQ(run("delete from t where id = 1").tag, "DELETE 0");
+  EXPECT_EQ(proofs, 1u);
+  EXPECT_EQ(run("update t set n = 2 where id = 1 returning n").tag, "UPDATE 0");
+  EXPECT_EQ(proofs, 2u);
+  must("insert into t values (1, 1)");
+  EXPECT_EQ(run("update t set n = 2 where id = 1").tag, "UPDATE 1");
+}
+
 // ---- reads
 
 TEST_F(SqlSession, ReadsByKeyByPrefixAndAll) {
