@@ -1,10 +1,12 @@
 #include "cli/simulate_campaign.h"
 
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -15,7 +17,27 @@
 namespace tidemark {
 namespace {
 
-// One seed's report as lines: "kind<TAB>name<TAB>number", and "end" last.
+// The next seed that nobody has begun: one number for all processes. No worker waits for another one.
+class NextSeed {
+ public:
+  explicit NextSeed(uint64_t first) {
+    void* memory = ::mmap(nullptr, sizeof(Number), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    TM_ASSERT(memory != MAP_FAILED);
+    number_ = new (memory) Number(first);
+  }
+  ~NextSeed() { ::munmap(number_, sizeof(Number)); }
+  NextSeed(const NextSeed&) = delete;
+  NextSeed& operator=(const NextSeed&) = delete;
+
+  uint64_t take() { return number_->fetch_add(1); }
+
+ private:
+  using Number = std::atomic<uint64_t>;
+  static_assert(Number::is_always_lock_free);
+  Number* number_;
+};
+
+// One seed's report as lines: "kind<TAB>name<TAB>number"; "begin" first, and "end" last.
 void write_counts(std::ostream& out, const char* kind, const sim::Tallies& counts) {
   for (const auto& [name, count] : counts) out << kind << '\t' << name << '\t' << count << '\n';
 }
@@ -25,6 +47,10 @@ std::string one_line(std::string text) {
     if (c == '\n' || c == '\t') c = ' ';
   }
   return text;
+}
+
+std::string seed_line(const char* kind, uint64_t seed) {
+  return std::string(kind) + "\t\t" + std::to_string(seed) + '\n';
 }
 
 std::string encode(uint64_t seed, const sim::RunReport& report) {
@@ -38,8 +64,8 @@ std::string encode(uint64_t seed, const sim::RunReport& report) {
   write_counts(out, "fault", report.faults);
   write_counts(out, "deviation", report.deviations);
   write_counts(out, "probe", report.probes);
-  out << "hash\t\t" << report.state_hash << "\nsimulated\t\t" << report.simulated.value << "\nend\t\t" << seed
-      << '\n';
+  out << "hash\t\t" << report.state_hash << "\nsimulated\t\t" << report.simulated.value << '\n'
+      << seed_line("end", seed);
   return out.str();
 }
 
@@ -62,11 +88,11 @@ sim::RunReport run_seed(const CampaignOptions& options, uint64_t seed) {
   return report;
 }
 
-// Runs every `jobs`-th seed from its first on, and tells of each.
+// Takes one seed after the other, and tells of each.
 struct Worker {
   pid_t process = -1;
   int from = -1;
-  uint64_t seed = 0;  // That it is at.
+  std::optional<uint64_t> seed;  // That it is at.
   std::string unread;
   SeedResult result;
 };
@@ -74,7 +100,10 @@ struct Worker {
 class Campaign {
  public:
   Campaign(const CampaignOptions& options, const std::function<void(const SeedResult&)>& on_result)
-      : options_(options), on_result_(on_result), workers_(static_cast<size_t>(options.jobs)) {
+      : options_(options),
+        on_result_(on_result),
+        workers_(static_cast<size_t>(options.jobs)),
+        next_seed_(options.first_seed) {
     if (options.minutes) {
       deadline_ = std::chrono::steady_clock::now() +
                   std::chrono::milliseconds(static_cast<int64_t>(*options.minutes * 60'000));
@@ -82,21 +111,17 @@ class Campaign {
   }
 
   void run() {
-    for (size_t i = 0; i < workers_.size(); ++i) start(workers_[i], options_.first_seed + i);
+    for (Worker& worker : workers_) start(worker);
     while (std::any_of(workers_.begin(), workers_.end(), [](const Worker& one) { return one.process > 0; }))
       wait();
   }
 
  private:
-  bool is_over(uint64_t seed) const {
-    return stopped_ || seed > options_.last_seed ||
-           (deadline_ && std::chrono::steady_clock::now() >= *deadline_);
-  }
+  bool is_over() const { return stopped_ || (deadline_ && std::chrono::steady_clock::now() >= *deadline_); }
 
-  void start(Worker& worker, uint64_t seed) {
+  void start(Worker& worker) {
     worker = {};
-    worker.seed = seed;
-    if (is_over(seed)) return;
+    if (is_over()) return;
     int ends[2];
     TM_ASSERT(::pipe(ends) == 0);
     std::fflush(nullptr);
@@ -104,12 +129,21 @@ class Campaign {
     TM_ASSERT(worker.process >= 0);
     if (worker.process == 0) {
       ::close(ends[0]);
-      for (; !is_over(seed); seed += workers_.size())
-        write_all(ends[1], encode(seed, run_seed(options_, seed)));
+      work(ends[1]);
       ::_exit(0);
     }
     ::close(ends[1]);
     worker.from = ends[0];
+  }
+
+  // In a process of its own.
+  void work(int to) {
+    while (!is_over()) {
+      const uint64_t seed = next_seed_.take();
+      if (seed > options_.last_seed) return;
+      write_all(to, seed_line("begin", seed));
+      write_all(to, encode(seed, run_seed(options_, seed)));
+    }
   }
 
   void wait() {
@@ -151,15 +185,17 @@ class Campaign {
     if (kind == "probe") report.probes[name] = value;
     if (kind == "hash") report.state_hash = value;
     if (kind == "simulated") report.simulated = Micros{static_cast<int64_t>(value)};
+    if (kind == "begin") worker.seed = value;
     if (kind == "end") tell(worker);
   }
 
   void tell(Worker& worker) {
-    worker.result.seed = worker.seed;
+    TM_ASSERT(worker.seed.has_value());
+    worker.result.seed = *worker.seed;
+    worker.seed.reset();
     if (!worker.result.ok() && options_.stop_at_failure) stopped_ = true;
     on_result_(worker.result);
     worker.result = {};
-    worker.seed += workers_.size();
     if (stopped_) stop_all();
   }
 
@@ -173,9 +209,8 @@ class Campaign {
     ::close(worker.from);
     int status = 0;
     ::waitpid(worker.process, &status, 0);
-    const uint64_t seed = worker.seed;
-    // Without an error it has run all that were its own, or there was no time for them.
-    const bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0 && is_over(seed);
+    // Between two seeds it ends when none is left, or no time.
+    const bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !worker.seed;
     if (stopped_ || ended_well) {
       worker = {};
       return;
@@ -185,12 +220,13 @@ class Campaign {
     worker.process = -1;
     worker.from = -1;
     tell(worker);
-    start(worker, seed + workers_.size());
+    start(worker);
   }
 
   const CampaignOptions& options_;
   const std::function<void(const SeedResult&)>& on_result_;
   std::vector<Worker> workers_;
+  NextSeed next_seed_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
   bool stopped_ = false;
 };
