@@ -1,6 +1,7 @@
 // Split and merge. The seal in the (first) parent's log is the commit point: these steps follow the logs,
 // they never decide against them. See docs/protocols.md for the phases.
 #include <algorithm>
+#include <iterator>
 
 #include "base/assert.h"
 #include "base/mutation.h"
@@ -55,6 +56,11 @@ void drop_change(Step& step, uint64_t id) {
     if (changes->Get(i).id() == id) changes->DeleteSubrange(i, 1);
 }
 
+// Has said nothing of a region that it is a member of.
+bool is_silent(const Situation& now, const pb::RegionEntry& entry, const std::string& node) {
+  return Situation::replica_on(entry, node) && !now.status(entry.region(), node);
+}
+
 // Nodes on which the children can be built: those that have every parent, the first one's owner before
 // others. A replica that was still waiting for a parent's checkpoint would wait for ever, since nobody sends
 // those of sealed regions: it joins the children later. One that is away and has told this coordinator
@@ -71,7 +77,7 @@ std::vector<std::string> homes_of_children(const Situation& now, const pb::Regio
     for (uint64_t parent : change.parents()) {
       const pb::RegionEntry& entry = *now.region(parent);
       const bool is_member = Situation::replica_on(entry, node) != nullptr;
-      const bool silent = is_member && !now.status(parent, node);
+      const bool silent = is_silent(now, entry, node);
       if (silent && now.is_node_alive(node)) return {};
       everything = everything && is_member && (silent || now.can_build_from(entry, node));
       told = told && !silent;
@@ -136,6 +142,41 @@ bool is_fenced(const pb::RegionChange& change, const LogView& log) {
   return log.fence_version >= change.version() || TM_MUTATION("undone without a fence");
 }
 
+// A child can be built only by who has both parents, and nobody sends a parent that is sealed. So whichever
+// node is lost: if each parent can do without it, so can the child. Who has told nothing is waited for, until
+// it is given up.
+bool child_is_as_safe(const Situation& now, const pb::RegionEntry& first, const pb::RegionEntry& second) {
+  std::set<std::string> with_first;
+  std::set<std::string> with_second;
+  for (const pb::RegionEntry* parent : {&first, &second}) {
+    for (const auto& replica : parent->replicas()) {
+      const std::string& node = replica.node();
+      if (!is_silent(now, *parent, node)) {
+        if (now.can_build_from(*parent, node)) (parent == &first ? with_first : with_second).insert(node);
+      } else if (!now.is_node_given_up(node)) {
+        return false;
+      }
+    }
+  }
+  std::set<std::string> homes;
+  std::set_intersection(with_first.begin(), with_first.end(), with_second.begin(), with_second.end(),
+                        std::inserter(homes, homes.end()));
+  const auto does_without = [](const std::set<std::string>& nodes, const std::string& node) {
+    return nodes.size() > nodes.count(node);
+  };
+  return std::all_of(first.replicas().begin(), first.replicas().end(), [&](const auto& replica) {
+    const std::string& node = replica.node();
+    return does_without(homes, node) || !does_without(with_first, node) || !does_without(with_second, node);
+  });
+}
+
+// Somebody who is there is about to say what it has.
+bool waits_for_word(const Situation& now, const pb::RegionEntry& entry) {
+  return std::any_of(entry.replicas().begin(), entry.replicas().end(), [&](const auto& replica) {
+    return is_silent(now, entry, replica.node()) && now.is_node_alive(replica.node());
+  });
+}
+
 MaybeStep advance_split(const Situation& now, const pb::RegionChange& change) {
   LogView parent = now.log(change.parents(0)).value_or(LogView{});
   const bool undoes = change.phase() == Phase::UNDO;
@@ -154,6 +195,12 @@ MaybeStep advance_merge(const Situation& now, const pb::RegionChange& change) {
     case Phase::MERGE_MERGING:
       if (first_sealed) return enter(now, StepKind::SealSecond, change, Phase::MERGE_SEAL_SECOND);
       if (second.merging == change.id()) {
+        const pb::RegionEntry& one = *now.region(change.parents(0));
+        const pb::RegionEntry& other = *now.region(change.parents(1));
+        if (waits_for_word(now, one) || waits_for_word(now, other)) return std::nullopt;
+        // Nobody's loss was to be feared when it began; now somebody's is, and this is the last moment to
+        // turn back.
+        if (!child_is_as_safe(now, one, other)) return enter(now, StepKind::UndoChange, change, Phase::UNDO);
         // The second stands still at these; the first may be sealed only at the same.
         Step step = enter(now, StepKind::SealFirst, change, Phase::MERGE_SEAL_FIRST);
         change_in(step, change.id()).set_catalog_version(second.catalog_version);
@@ -276,9 +323,10 @@ MaybeStep begin_merge(const Situation& now) {
     const pb::RegionEntry* second = now.region(operation.regions(1));
     if (!first || !second || !now.is_idle(*first) || !now.is_idle(*second)) continue;
     if (!same_nodes(*first, *second) || !all_views_begun(now.facts.catalog)) continue;
-    // The child needs a home where both are.
+    // The child needs a home where both are, and another if that one is lost.
     if (!now.can_build_from(*first, second->owner()) || !now.can_build_from(*second, first->owner()))
       continue;
+    if (!child_is_as_safe(now, *first, *second)) continue;
     if (!is_settled(now, *first) || !is_settled(now, *second)) continue;
     Step step =
         begin_step(now, StepKind::BeginMerge,

@@ -5,122 +5,20 @@
 
 #include "coordinator/coordinator.h"
 #include "coordinator/step_list.h"
+#include "tests/coordinator/small_cluster.h"
 
 namespace tidemark {
 
 namespace {
 
-using Phase = pb::RegionChange;
-
-TEST(RegionChangePhases, OnlyTheLegalMovesAreLegal) {
-  const std::set<std::pair<int, int>> legal = {
-      {Phase::SPLIT_SEAL, Phase::UNDO},
-      {Phase::MERGE_MERGING, Phase::MERGE_SEAL_FIRST},
-      {Phase::MERGE_MERGING, Phase::MERGE_SEAL_SECOND},
-      {Phase::MERGE_MERGING, Phase::UNDO},
-      {Phase::MERGE_SEAL_FIRST, Phase::MERGE_SEAL_SECOND},
-      {Phase::MERGE_SEAL_FIRST, Phase::UNDO},
-      {Phase::UNDO, Phase::MERGE_SEAL_SECOND},
-      {Phase::UNDO, Phase::MERGE_UNMERGE},
-  };
-  for (int from = Phase::Phase_MIN; from <= Phase::Phase_MAX; ++from)
-    for (int to = Phase::Phase_MIN; to <= Phase::Phase_MAX; ++to)
-      EXPECT_EQ(may_follow(static_cast<Phase::Phase>(from), static_cast<Phase::Phase>(to)),
-                legal.contains({from, to}))
-          << from << " -> " << to;
-}
-
-// Two nodes, one region on both, one view manager.
-struct Small {
-  ClusterFacts facts;
-  Observed observed;
-  CoordinatorSettings settings;
-
-  Small() {
-    for (const char* name : {"n1", "n2"}) {
-      observed.nodes[name].set_name(name);
-      facts.wishes.add_nodes()->set_name(name);
-    }
-    observed.view_managers["v1"].set_name("v1");
-    facts.wishes.add_view_managers()->set_name("v1");
-    facts.wishes.set_replicas(2);
-    facts.wishes.set_placement(settings.placement);
-    facts.cluster.set_cluster(1);
-    facts.cluster.set_shards(8);
-    facts.map.set_version(1);
-    facts.map.set_next_region(2);
-    facts.map.set_next_change(1);
-    auto& entry = *facts.map.add_regions();
-    entry.set_region(1);
-    entry.set_born(1);
-    entry.set_owner("n1");
-    entry.mutable_shards()->set_end(8);
-    for (const char* name : {"n1", "n2"}) {
-      auto& replica = *entry.add_replicas();
-      replica.set_node(name);
-      replica.set_joined(1);
-    }
-    *facts.ring.mutable_ring() = plan_ring(settings.placement, {8}, {}, {{"v1", 1}}).value();
-    report("n1").set_owner(true);
-    report("n1").set_ring_version(1);
-    report("n1").set_ring_acknowledged(1);
-    report("n2");
-  }
-  void add_split() {
-    auto& change = *facts.map.add_changes();
-    change.set_id(1);
-    change.add_parents(1);
-    change.set_phase(pb::RegionChange::SPLIT_SEAL);
-    change.add_children()->set_region(2);
-  }
-  pb::RegionStatus& report(const std::string& node) {
-    pb::RegionStatus& status = observed.statuses[1][node];
-    status.set_region(1);
-    status.set_node(node);
-    status.set_joined(1);
-    status.set_has_checkpoint(true);
-    return status;
-  }
-  std::optional<Step> next() { return next_step(Situation(facts, observed, settings)); }
-
-  // What it does until there is nothing to do, or for ever.
-  std::vector<std::string> take_steps() {
-    std::vector<std::string> out;
-    for (auto step = next(); step && out.size() < kForEver; step = next()) {
-      out.push_back(std::string(to_string(step->kind)) + " " + step->what);
-      facts = step->after;
-      report_all();
-    }
-    return out;
-  }
-  static constexpr size_t kForEver = 30;
-
-  // New replicas get their checkpoints at once, and every ring is acknowledged.
-  void report_all() {
-    for (const pb::RegionEntry& entry : facts.map.regions()) {
-      for (const pb::Replica& replica : entry.replicas()) {
-        if (!observed.nodes.contains(replica.node())) continue;
-        pb::RegionStatus& status = observed.statuses[entry.region()][replica.node()];
-        status.set_region(entry.region());
-        status.set_node(replica.node());
-        status.set_joined(replica.joined());
-        status.set_has_checkpoint(true);
-        if (!status.owner()) continue;
-        status.set_ring_version(facts.ring.ring().version());
-        status.set_ring_acknowledged(facts.ring.ring().version());
-      }
-    }
-  }
-};
-
 TEST(NextStep, AQuietClusterNeedsNone) {
-  Small cluster;
+  SmallCluster cluster;
   auto step = cluster.next();
   EXPECT_FALSE(step) << to_string(step->kind) << " " << step->what;
 }
 
 TEST(NextStep, ALogIsCutToWhatEveryReplicaAndEveryLaneHasLeftBehind) {  // Rule 8.
-  Small cluster;
+  SmallCluster cluster;
   cluster.settings.discard_records_min = 1;
   cluster.report("n1").set_checkpoint(900);
   cluster.report("n1").set_committed_floor(700);
@@ -144,7 +42,7 @@ TEST(NextStep, ALogIsCutToWhatEveryReplicaAndEveryLaneHasLeftBehind) {  // Rule 
 }
 
 TEST(NextStep, AViewIsFilledWhenEveryRegionHasCommittedPastItsPages) {
-  Small cluster;
+  SmallCluster cluster;
   pb::Catalog& catalog = cluster.facts.catalog;
   catalog.set_version(4);
   for (uint32_t id : {1u, 2u, 3u}) {
@@ -177,7 +75,7 @@ TEST(NextStep, AViewIsFilledWhenEveryRegionHasCommittedPastItsPages) {
 
 // One process, two identities: its queues would be cut by one and read by the other.
 TEST(NextStep, AProcessBearsOneIdentity) {
-  Small cluster;
+  SmallCluster cluster;
   cluster.facts.wishes.add_view_managers()->set_name("v2");
   *cluster.facts.ring.mutable_ring() =
       plan_ring(cluster.settings.placement, {8}, {}, {{"v1", 1}, {"v2", 1}}).value();
@@ -217,7 +115,7 @@ TEST(NextStep, AProcessBearsOneIdentity) {
 
 // Seed 264: v4 was to be added again, and the process that had taken its name over never came back.
 TEST(NextStep, WhoIsAddedGetsItsNameBackFromOneThatIsGone) {
-  Small cluster;
+  SmallCluster cluster;
   cluster.observed.view_managers["v9"].set_name("v9");
   auto* wish = cluster.facts.wishes.add_view_managers();
   wish->set_name("v9");
@@ -235,7 +133,7 @@ TEST(NextStep, WhoIsAddedGetsItsNameBackFromOneThatIsGone) {
 }
 
 TEST(NextStep, OnlyAStandbyThatCanOpenTheRegionIsPromoted) {
-  Small cluster;
+  SmallCluster cluster;
   cluster.observed.nodes.erase("n1");
   cluster.facts.map.mutable_regions(0)->set_floor(100);
   cluster.report("n2").set_has_checkpoint(false);
@@ -253,7 +151,7 @@ TEST(NextStep, OnlyAStandbyThatCanOpenTheRegionIsPromoted) {
 }
 
 TEST(NextStep, AReplicaOnANodeThatIsAwayForAMomentStays) {
-  Small cluster;
+  SmallCluster cluster;
   cluster.observed.nodes.erase("n2");
   cluster.observed.now = Micros{1'000'000};
   cluster.observed.nodes_absent_since["n2"] = Micros{0};
@@ -266,7 +164,7 @@ TEST(NextStep, AReplicaOnANodeThatIsAwayForAMomentStays) {
 
 // Both disks are new. What was acknowledged is in the log.
 TEST(NextStep, AnOwnerThatLostTheRegionBeginsWithTheLogIfItIsWhole) {
-  Small cluster;
+  SmallCluster cluster;
   for (const char* node : {"n1", "n2"}) {
     cluster.report(node).set_has_checkpoint(false);
     cluster.observed.statuses[1][node].set_lost(true);
@@ -300,7 +198,7 @@ TEST(NextStep, AnOwnerThatLostTheRegionBeginsWithTheLogIfItIsWhole) {
 
 // The log has all of it, and the machine is gone.
 TEST(NextStep, AnotherBeginsWithTheLogIfTheOwnerStaysAway) {
-  Small cluster;
+  SmallCluster cluster;
   cluster.observed.nodes.erase("n1");
   cluster.observed.statuses[1].erase("n1");
   cluster.observed.statuses[1]["n2"].set_has_checkpoint(false);
@@ -327,7 +225,7 @@ TEST(NextStep, AnotherBeginsWithTheLogIfTheOwnerStaysAway) {
 
 // Its disk is full, say.
 TEST(NextStep, ANodeThatTakesNoSeedsHoldsNobodyUp) {
-  Small cluster;
+  SmallCluster cluster;
   cluster.settings.seeds_at_once = 1;
   cluster.facts.map.mutable_regions(0)->mutable_replicas(1)->set_joined(2);  // n2 waits for its seed.
   cluster.facts.wishes.mutable_nodes(1)->set_leaving(true);
@@ -339,7 +237,7 @@ TEST(NextStep, ANodeThatTakesNoSeedsHoldsNobodyUp) {
 }
 
 TEST(NextStep, ASeedThatNobodyCanSendHoldsNobodyUp) {
-  Small cluster;
+  SmallCluster cluster;
   cluster.settings.seeds_at_once = 1;
   pb::RegionEntry& orphan = *cluster.facts.map.add_regions() = cluster.facts.map.regions(0);
   orphan.set_region(2);
@@ -352,7 +250,7 @@ TEST(NextStep, ASeedThatNobodyCanSendHoldsNobodyUp) {
 }
 
 TEST(NextStep, AReplicaIsRemovedOnlyWhenThoseThatStayHaveCheckpoints) {
-  Small cluster;
+  SmallCluster cluster;
   cluster.observed.nodes["n3"].set_name("n3");
   cluster.facts.wishes.add_nodes()->set_name("n3");
   cluster.facts.wishes.mutable_nodes(1)->set_leaving(true);
@@ -371,7 +269,7 @@ TEST(NextStep, AReplicaIsRemovedOnlyWhenThoseThatStayHaveCheckpoints) {
 
 // Seed 344 of regions: n3 had lost its disk, and nobody had heard of it.
 TEST(NextStep, OneOfTwoThatAreThereDoesNotLeaveWhileAnotherIsAway) {
-  Small cluster;
+  SmallCluster cluster;
   cluster.facts.wishes.add_nodes()->set_name("n3");
   cluster.facts.wishes.mutable_nodes(1)->set_leaving(true);
   cluster.observed.nodes_absent_since["n3"] = Micros{0};
@@ -406,7 +304,7 @@ TEST(NextStep, AnOperationEndsThoughItsMemberNeverReturns) {
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(Operation::Kind_Name(one.kind));
-    Small cluster;
+    SmallCluster cluster;
     cluster.observed.now = Micros{3'600'000'000};
     const bool is_removed = one.kind == Operation::REMOVE_NODE || one.kind == Operation::REMOVE_VIEW_MANAGER;
     auto& node = *cluster.facts.wishes.add_nodes();
@@ -431,7 +329,7 @@ TEST(NextStep, AnOperationEndsThoughItsMemberNeverReturns) {
     operation.set_member(is_of_node ? "n3" : "v2");
     operation.set_outcome(Operation::RUNNING);
     if (one.kind == Operation::MOVE_REGION) operation.add_regions(1);
-    EXPECT_LT(cluster.take_steps().size(), Small::kForEver);
+    EXPECT_LT(cluster.take_steps().size(), SmallCluster::kForEver);
     const Situation then(cluster.facts, cluster.observed, cluster.settings);
     ASSERT_TRUE(then.operation(77));
     EXPECT_EQ(then.operation(77)->outcome(), one.outcome) << then.operation(77)->ShortDebugString();
@@ -440,7 +338,7 @@ TEST(NextStep, AnOperationEndsThoughItsMemberNeverReturns) {
 
 // For as long as its replicas are kept, it may come back.
 TEST(NextStep, ANodeThatIsAwayForAMomentIsWaitedFor) {
-  Small cluster;
+  SmallCluster cluster;
   cluster.observed.now = Micros{cluster.settings.replica_absence.value - 1};
   cluster.facts.wishes.add_nodes()->set_name("n3");
   cluster.observed.nodes_absent_since["n3"] = Micros{0};
@@ -456,7 +354,7 @@ TEST(NextStep, ANodeThatIsAwayForAMomentIsWaitedFor) {
 }
 
 TEST(NextStep, AClockThatWasAheadPutsNoRebalancingOff) {
-  Small cluster;
+  SmallCluster cluster;
   cluster.settings.rebalance_every = Micros{1'000'000};
   cluster.observed.wall_micros = 50'000'000;
   auto add_ended = [&](int64_t at_micros) {
@@ -473,7 +371,7 @@ TEST(NextStep, AClockThatWasAheadPutsNoRebalancingOff) {
 
 // Who waits for the ring that is active must find it.
 TEST(NextStep, ARingIsActiveBeforeTheOneBeforeItIsForgotten) {
-  Small cluster;
+  SmallCluster cluster;
   pb::RingFact& fact = cluster.facts.ring;
   fact.set_policy(pb::ACTIVATE_BY_COORDINATOR);
   fact.set_activated(1);
@@ -493,7 +391,7 @@ TEST(NextStep, ARingIsActiveBeforeTheOneBeforeItIsForgotten) {
 }
 
 TEST(NextStep, AViewBeginsOnlyWhenEveryRegionKnowsIt) {
-  Small cluster;
+  SmallCluster cluster;
   cluster.facts.catalog.set_version(4);
   auto& view = *cluster.facts.catalog.add_tables();
   view.set_kind(pb::VIEW);
@@ -509,7 +407,7 @@ TEST(NextStep, AViewBeginsOnlyWhenEveryRegionKnowsIt) {
 
 // A version is a record in each log, and a record has a bound.
 TEST(NextStep, AVersionBeginsNoMoreViewsThanARecordHasRoomFor) {
-  Small cluster;
+  SmallCluster cluster;
   pb::Catalog& catalog = cluster.facts.catalog;
   catalog.set_version(1);
   for (uint32_t id = 1; id <= 40; ++id) {
@@ -544,7 +442,7 @@ TEST(NextStep, AVersionBeginsNoMoreViewsThanARecordHasRoomFor) {
 }
 
 TEST(NextStep, AVersionDropsNoMoreReplacedViewsThanARecordHasRoomFor) {
-  Small cluster;
+  SmallCluster cluster;
   pb::Catalog& catalog = cluster.facts.catalog;
   catalog.set_version(2);
   auto add = [&](uint32_t id, pb::TableKind kind) -> pb::TableDefinition& {
@@ -576,244 +474,9 @@ TEST(NextStep, AVersionDropsNoMoreReplacedViewsThanARecordHasRoomFor) {
   EXPECT_EQ(versions, 2u);
 }
 
-// The seal is the commit point: with it a cancelled split still goes forward.
-TEST(NextStep, ASealedSplitIsRolledForwardEvenIfItWasToBeUndone) {
-  Small cluster;
-  auto& change = *cluster.facts.map.add_changes();
-  change.set_id(1);
-  change.add_parents(1);
-  change.set_phase(Phase::UNDO);
-  change.set_version(5);
-  cluster.facts.map.set_version(5);
-  for (uint32_t i = 0; i < 2; ++i) {
-    auto& child = *change.add_children();
-    child.set_region(2 + i);
-    child.mutable_shards()->set_begin(i * 4);
-    child.mutable_shards()->set_end(i * 4 + 4);
-  }
-  cluster.report("n1").set_fence_version(1);
-  EXPECT_FALSE(cluster.next()) << "undone before the fence";
-  cluster.report("n2").set_sealed(1);  // Seen by a standby: the owner is busy, or gone.
-  auto step = cluster.next();
-  ASSERT_TRUE(step);
-  EXPECT_EQ(step->kind, StepKind::ForwardSplit);
-  EXPECT_EQ(step->after.map.regions_size(), 3);
-  EXPECT_EQ(step->after.map.regions(1).generation(), 1u);
-  EXPECT_TRUE(step->after.map.regions(0).sealed());
-  cluster.report("n2").set_sealed(0);
-  cluster.report("n1").set_fence_version(5);
-  EXPECT_EQ(cluster.next()->kind, StepKind::CancelChange);
-}
-
-// What a child has in one checkpoint only would go with that disk: its parent can not be read again.
-TEST(NextStep, ASealedRegionGoesOnlyWithTwoCheckpointsOfEachChild) {
-  Small cluster;
-  pb::RegionEntry& parent = *cluster.facts.map.mutable_regions(0);
-  pb::RegionEntry child = parent;
-  parent.set_sealed(true);
-  cluster.facts.wishes.set_replicas(1);
-  for (uint64_t region : {2, 3}) {
-    child.set_region(region);
-    child.set_generation(1);
-    child.clear_parents();
-    child.add_parents(1);
-    child.mutable_shards()->set_begin(region == 2 ? 0 : 4);
-    child.mutable_shards()->set_end(region == 2 ? 4 : 8);
-    *cluster.facts.map.add_regions() = child;
-    cluster.observed.statuses[region] = cluster.observed.statuses[1];
-    cluster.observed.statuses[region]["n1"].set_committed_past_seal(true);
-  }
-  auto step = [&] {
-    return steps::delete_parent(Situation(cluster.facts, cluster.observed, cluster.settings));
-  };
-  ASSERT_TRUE(step());
-  EXPECT_EQ(step()->after.map.regions_size(), 2);
-  cluster.observed.statuses[3]["n2"].set_has_checkpoint(false);
-  EXPECT_FALSE(step()) << "a replica has none yet";
-  cluster.facts.map.mutable_regions(2)->mutable_replicas()->RemoveLast();
-  EXPECT_FALSE(step()) << "the only replica has one";
-  cluster.facts.cluster.set_embedded(true);
-  EXPECT_TRUE(step());
-}
-
-// Three nodes, and two regions that are to be merged once their views are filled: region 1, on n1 and n2, is
-// the second and follows region 2, on n1 and n3.
-struct Merging : Small {
-  Merging() {
-    observed.nodes["n3"].set_name("n3");
-    facts.wishes.add_nodes()->set_name("n3");
-    facts.map.set_next_region(3);
-    pb::RegionEntry& first = *facts.map.add_regions();
-    first = facts.map.regions(0);
-    first.set_region(2);
-    first.mutable_shards()->set_begin(4);
-    first.mutable_replicas(1)->set_node("n3");
-    facts.map.mutable_regions(0)->mutable_shards()->set_end(4);
-    pb::Operation& merge = *facts.operations.add_running();
-    merge.set_id(1);
-    merge.set_kind(pb::Operation::MERGE_REGIONS);
-    merge.add_regions(2);
-    merge.add_regions(1);
-    report("n1").add_backfilling(1);
-    observed.statuses[2]["n1"] = report("n1");
-    report_all();
-  }
-  pb::RegionChange& add_merge(pb::RegionChange::Phase phase) {
-    auto& change = *facts.map.add_changes();
-    change.set_id(1);
-    change.add_parents(2);
-    change.add_parents(1);
-    change.add_children()->set_region(3);
-    change.set_phase(phase);
-    return change;
-  }
-};
-
-// The second stands still until its log says that the merge is off.
-TEST(NextStep, AMergeIsUndoneByAFenceInTheFirstAndThenUnmergeInTheSecond) {
-  Merging cluster;
-  auto& change = cluster.add_merge(Phase::UNDO);
-  change.set_version(5);
-  cluster.facts.map.set_version(5);
-  auto step = [&] {
-    return steps::advance_change(Situation(cluster.facts, cluster.observed, cluster.settings));
-  };
-  cluster.observed.statuses[1]["n1"].set_merging(1);
-  cluster.observed.statuses[2]["n1"].set_fence_version(4);
-  EXPECT_FALSE(step()) << "a seal may still come";
-  cluster.observed.statuses[2]["n1"].set_fence_version(5);
-  ASSERT_TRUE(step());
-  EXPECT_EQ(step()->kind, StepKind::UnmergeSecond);
-  cluster.facts = step()->after;
-  EXPECT_FALSE(step());
-  cluster.observed.statuses[1]["n1"].add_unmerged(1);
-  EXPECT_EQ(step()->kind, StepKind::CancelChange);
-}
-
-// Else it would leave the node for being there, follow the first to it, leave it, for ever; and nothing would
-// be done about the first.
-TEST(NextStep, ARegionFollowsNoneToANodeThatIsLeaving) {
-  Merging cluster;
-  cluster.facts.wishes.mutable_nodes(0)->set_leaving(true);
-  const std::vector<std::string> steps = cluster.take_steps();
-  EXPECT_LT(steps.size(), Merging::kForEver) << steps.back();
-  for (const pb::RegionEntry& entry : cluster.facts.map.regions()) {
-    EXPECT_NE(entry.owner(), "n1") << entry.ShortDebugString();
-    EXPECT_FALSE(Situation::replica_on(entry, "n1")) << entry.ShortDebugString();
-  }
-}
-
-// It follows the first, which has lost its standby, or never had one.
-TEST(NextStep, AMergeTakesNoReplicaAwayThatIsNeeded) {
-  Merging cluster;
-  cluster.facts.map.mutable_regions(1)->mutable_replicas()->RemoveLast();
-  const auto step = steps::remove_replica(Situation(cluster.facts, cluster.observed, cluster.settings));
-  EXPECT_FALSE(step) << step->what;
-  EXPECT_LT(cluster.take_steps().size(), Merging::kForEver);
-}
-
-TEST(NextStep, AMergeThatIsCalledOffTakesNoReplicaAway) {
-  Merging cluster;
-  cluster.facts.operations.mutable_running(0)->set_cancelling(true);
-  EXPECT_EQ(cluster.take_steps(), std::vector<std::string>{"end-operations 1"});
-}
-
-// The child needs a node that has both, whether those that had them are back with new disks or stay away.
-TEST(NextStep, RegionsThatAreMergedBeginWithTheirLogsOnOneNode) {
-  for (const bool back : {true, false}) {
-    SCOPED_TRACE(back);
-    Merging cluster;
-    cluster.observed.nodes["n4"].set_name("n4");
-    cluster.facts.wishes.add_nodes()->set_name("n4");
-    cluster.facts.map.mutable_regions(1)->set_owner("n2");
-    cluster.facts.map.mutable_regions(1)->mutable_replicas(1)->set_node("n2");
-    cluster.report_all();
-    cluster.add_merge(Phase::MERGE_MERGING);
-    cluster.observed.now = cluster.settings.replica_absence;
-    for (const char* node : {"n1", "n2"}) {
-      for (uint64_t region : {1, 2}) {
-        cluster.observed.statuses[region][node].set_has_checkpoint(false);
-        cluster.observed.statuses[region][node].set_lost(true);
-      }
-      if (back) continue;
-      cluster.observed.nodes.erase(node);
-      cluster.observed.nodes_absent_since[node] = Micros{0};
-    }
-    for (int i = 0; i < 2; ++i) {
-      auto step = steps::restart_region(Situation(cluster.facts, cluster.observed, cluster.settings));
-      ASSERT_TRUE(step);
-      cluster.facts = step->after;
-    }
-    const std::string owner = cluster.facts.map.regions(0).owner();
-    EXPECT_EQ(cluster.facts.map.regions(1).owner(), owner);
-    EXPECT_EQ(cluster.observed.nodes.contains("n1"), back);
-    cluster.facts.map.mutable_changes(0)->set_phase(Phase::MERGE_SEAL_SECOND);
-    cluster.report_all();
-    for (uint64_t region : {1, 2}) {
-      cluster.observed.statuses[region][owner].set_lost(false);
-      cluster.observed.statuses[region][owner].set_sealed(1);
-    }
-    const auto forward = steps::advance_change(Situation(cluster.facts, cluster.observed, cluster.settings));
-    ASSERT_TRUE(forward);
-    EXPECT_EQ(forward->after.map.regions(2).owner(), owner);
-  }
-}
-
-// It is on one of them only: of the other it has nothing to say.
-TEST(NextStep, AMergeWaitsForNoWordOfWhoIsNoMember) {
-  Merging cluster;
-  cluster.facts.map.mutable_regions(0)->mutable_replicas(1)->set_node("n3");
-  auto& alone = *cluster.facts.map.mutable_regions(1)->add_replicas();
-  alone.set_node("n2");
-  alone.set_joined(1);
-  cluster.observed.statuses.clear();
-  cluster.report_all();
-  cluster.add_merge(Phase::MERGE_SEAL_SECOND);
-  for (uint64_t region : {1, 2}) cluster.observed.statuses[region]["n1"].set_sealed(1);
-  const auto forward = steps::advance_change(Situation(cluster.facts, cluster.observed, cluster.settings));
-  ASSERT_TRUE(forward);
-  EXPECT_EQ(forward->after.map.regions(2).replicas_size(), 2);
-}
-
-// Nobody sends the checkpoint of a sealed region: a standby that waits for one can not build its children.
-TEST(NextStep, ChildrenAreBornOnlyWhereTheirParentIs) {
-  Small cluster;
-  cluster.add_split();
-  cluster.facts.map.mutable_regions(0)->mutable_replicas(1)->set_joined(4);
-  cluster.report("n1").set_sealed(1);
-  cluster.observed.statuses[1].erase("n2");
-  EXPECT_FALSE(cluster.next()) << "n2 is alive, and has not said what it has";
-  cluster.report("n2").set_has_checkpoint(false);
-  cluster.report("n2").set_joined(4);
-  cluster.observed.statuses[1]["n2"].set_has_checkpoint(false);
-  ASSERT_TRUE(cluster.next());
-  EXPECT_EQ(cluster.next()->after.map.regions(1).replicas_size(), 1);
-  EXPECT_EQ(cluster.next()->after.map.regions(1).owner(), "n1");
-  cluster.observed.statuses[1]["n2"].set_has_checkpoint(true);
-  EXPECT_EQ(cluster.next()->after.map.regions(1).replicas_size(), 2);
-}
-
-// It may have the only copy beside the owner's, and would be sent another over it.
-TEST(NextStep, ChildrenAreBornOnAStandbyThatIsAwayAndHasToldNothing) {
-  Small cluster;
-  cluster.add_split();
-  cluster.facts.map.mutable_regions(0)->mutable_replicas(1)->set_joined(4);
-  cluster.report("n1").set_sealed(1);
-  cluster.observed.statuses[1].erase("n2");
-  cluster.observed.nodes.erase("n2");
-  const auto forward = [&] {
-    return steps::advance_change(Situation(cluster.facts, cluster.observed, cluster.settings));
-  };
-  ASSERT_TRUE(forward());
-  EXPECT_EQ(forward()->after.map.regions(1).replicas_size(), 2);
-  EXPECT_EQ(forward()->after.map.regions(1).owner(), "n1");
-  cluster.observed.statuses[1]["n1"].set_lost(true);
-  EXPECT_FALSE(forward()) << "nobody is known to have it";
-}
-
 // Its disk may be another.
 TEST(Coordinator, WhatANodeToldBeforeItsRestartDoesNotCount) {
-  Small cluster;
+  SmallCluster cluster;
   Coordinator coordinator(cluster.settings, 1);
   auto tell = [&](CoordinatorNews news) {
     while (true) {
