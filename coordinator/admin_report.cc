@@ -119,8 +119,7 @@ std::string change_progress(const Situation& now, const pb::Operation& operation
   if (!change) {
     if (operation.kind() == pb::Operation::MERGE_REGIONS)
       return "waits until both are on the same nodes, with checkpoints there, at the same catalog and ring, "
-             "with "
-             "nothing to backfill";
+             "and have nothing to backfill";
     return "waits until the region is idle";
   }
   return "change " + std::to_string(change->id()) + ": " + pb::RegionChange::Phase_Name(change->phase());
