@@ -132,6 +132,7 @@ class ExpressionBinder {
   Bound bind_field(const ast::Expr& expr);
   // A cast to a type that only catalog tables have; null: the type is none of them.
   Bound bind_catalog_cast(const ast::Expr& expr);
+  Bound bind_array_cast(const ast::Expr& expr);
   Bound internal_call(std::string_view name, std::vector<ExpressionPtr> args, int location);
   Bound add_query(SubqueryCall call, int location);
   Bound operation(std::string_view op, std::vector<ExpressionPtr> args, int location);

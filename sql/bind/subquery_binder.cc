@@ -374,14 +374,33 @@ CatalogType catalog_type(const std::string& name) {
 }  // namespace
 
 // oid is bigint and name is text here. A name cast to regclass is its number, a number its name.
+// What is cast is the elements: those of ARRAY[...] by themselves, before they are texts.
+ExpressionBinder::Bound ExpressionBinder::bind_array_cast(const ast::Expr& expr) {
+  ast::TypeName name = expr.type;
+  name.is_array = false;
+  TM_SQL_ASSIGN(const SqlType element, resolve_type(name));
+  if (element.has_modifier()) {
+    return refused("an array of type " + type_name(element) + " is not supported", expr.location,
+                   "Leave out what is in parentheses.");
+  }
+  const ast::Expr& source = *expr.args[0];
+  if (source.kind == ast::ExprKind::Array) {
+    TM_SQL_ASSIGN(std::vector<ExpressionPtr> elements, bind_args(source));
+    for (ExpressionPtr& e : elements) {
+      TM_SQL_ASSIGN(e, coercer_.coerce(std::move(e), element, CastContext::Explicit));
+    }
+    return internal_call("array[]", std::move(elements), expr.location);
+  }
+  TM_SQL_ASSIGN(ExpressionPtr array, bind(source));
+  TM_SQL_ASSIGN(array, coercer_.coerce(std::move(array), kText, CastContext::Explicit));
+  const auto oid = static_cast<int32_t>(type_oid(element.kind));
+  ExpressionPtr type = make_constant(Value::integer(oid), SqlType::of(TypeKind::Integer), expr.location);
+  return internal_call("array_in", list(std::move(array), std::move(type)), expr.location);
+}
+
 ExpressionBinder::Bound ExpressionBinder::bind_catalog_cast(const ast::Expr& expr) {
   const CatalogType type = catalog_type(expr.type.name);
-  if (type == CatalogType::None && !expr.type.is_array) return ExpressionPtr();
-  if (type == CatalogType::None) {
-    ast::TypeName element = expr.type;
-    element.is_array = false;
-    TM_TRY(resolve_type(element));
-  }
+  if (type == CatalogType::None) return expr.type.is_array ? bind_array_cast(expr) : ExpressionPtr();
   TM_SQL_ASSIGN(ExpressionPtr arg, bind(*expr.args[0]));
   if (expr.type.is_array || type == CatalogType::Text) {
     return coercer_.coerce(std::move(arg), kText, CastContext::Explicit);

@@ -25,6 +25,12 @@ Fault read(Evaluation& evaluation, const Value& array, Elements& out) {
   return kOk;
 }
 
+Fault read_element(Evaluation& evaluation, SqlType type, std::string_view element, Value& out) {
+  const Fault fault = value_from_text(type, element, evaluation.arena, out);
+  if (!fault.ok()) evaluation.error = input_error(fault, type, element);
+  return fault;
+}
+
 Value text(Evaluation& evaluation, std::string_view bytes) {
   return Value::text(evaluation.arena.copy(bytes));
 }
@@ -37,6 +43,25 @@ Fault construct(Evaluation& evaluation, const Value* args, int count, Value& out
     if (is_too_long(built.size())) return kTooLong;
   }
   out = text(evaluation, built + "}");
+  return kOk;
+}
+
+// A cast to an array of the type with the object id args[1]: its elements as that type writes them.
+Fault array_in(Evaluation& evaluation, const Value* args, int, Value& out) {
+  const std::optional<TypeKind> kind = type_of_oid(static_cast<uint32_t>(args[1].as_int()));
+  if (!kind || *kind == TypeKind::Unknown)
+    return evaluation.fail(sqlstate::kUndefinedObject, "no such type of elements");
+  Elements elements;
+  TM_SQL_TRY(read(evaluation, args[0], elements));
+  for (ArrayElement& item : elements) {
+    if (!item) continue;
+    Value value;
+    TM_SQL_TRY(read_element(evaluation, SqlType::of(*kind), *item, value));
+    item = to_text(value);
+  }
+  const std::string built = format_array(elements);
+  if (is_too_long(built.size())) return kTooLong;
+  out = text(evaluation, built);
   return kOk;
 }
 
@@ -60,10 +85,7 @@ Fault any(Evaluation& evaluation, const Value* args, int, Value& out) {
     has_null = has_null || !item;
     if (!item) continue;
     Value value;
-    if (const Fault fault = value_from_text(type, *item, evaluation.arena, value); !fault.ok()) {
-      evaluation.error = input_error(fault, type, *item);
-      return fault;
-    }
+    TM_SQL_TRY(read_element(evaluation, type, *item, value));
     found = found || compare_values(args[0], value) == 0;
   }
   out = !found && has_null ? Value::null() : Value::boolean(found != Negated);
@@ -147,6 +169,7 @@ std::vector<Function> array_functions() {
   array.variadic = true;
   std::vector<Function> out = {
       array,
+      Function::of("array_in", {T, I}, T, array_in),
       // The element's type is what its place wants.
       Function::of("[]", {T, I}, TypeKind::Unknown, element),
       Function::of("array_length", {T, I}, I, upper),

@@ -69,6 +69,16 @@ TEST(LanguageOracle, QueriesAnswerAsPostgresDoes) {
            "'00000000-0000-0000-0000-00000000000A'::uuid = "
            "any('{00000000-0000-0000-0000-00000000000a}'::uuid[])",
            "select 5 = any('{5,a}'::int[])",
+           "select '{05, null,+7}'::int[]::text, '{ a , \"b c\",NULL}'::text[]::text, '{}'::date[]::text, "
+           "'{t,no}'::bool[]::text, '{2024-1-5}'::date[]::text, '{1e3}'::float8[]::text, "
+           "'{2024-1-5 7:8}'::timestamp[]::text",
+           "select array[1.5, 2]::int[]::text, array['7', null]::int[]::text, array[1, 2]::text[]::text, "
+           "('{1,2}'::text || '')::bigint[]::text, (null::text)::int[] is null",
+           "select '{1.5}'::int[]::text",
+           "select '{1,a}'::int[] is null",
+           "select array['a']::int[]::text",
+           "select array[true]::date[]::text",
+           "select '{1'::int[]::text",
            "select array_to_string(array(select n * n from generate_series(1, 4) n where n <> 2), ',')",
            "select string_agg(n::text, '; ') from generate_series(1, 4) n where n <> 3",
            "select string_agg(n::text, ',') from generate_series(1, 0) n",
