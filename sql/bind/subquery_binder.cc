@@ -247,6 +247,15 @@ Result<SetCall, SqlError> ExpressionBinder::bind_set_call(const SetSyntax& set) 
   return out;
 }
 
+namespace {
+
+bool is_same_call(const SetCall& a, const SetCall& b) {
+  return a.function == b.function && std::equal(a.args.begin(), a.args.end(), b.args.begin(), b.args.end(),
+                                                [](const auto& x, const auto& y) { return is_same(*x, *y); });
+}
+
+}  // namespace
+
 ExpressionBinder::Bound ExpressionBinder::bind_set(const ast::Expr& expr, const SetSyntax& set) {
   if (found_ == nullptr || clause_ != Clause::Select || in_aggregate_) {
     return SqlError{sqlstate::kFeatureNotSupported,
@@ -256,14 +265,12 @@ ExpressionBinder::Bound ExpressionBinder::bind_set(const ast::Expr& expr, const 
                     "Write it in FROM."};
   }
   TM_SQL_ASSIGN(SetCall call, bind_set_call(set));
-  if (found_->sets.empty()) found_->sets.push_back(std::move(call));
-  const SetCall& only = found_->sets[0];
-  const bool is_known =
-      call.args.empty() || (only.function == call.function &&
-                            std::equal(only.args.begin(), only.args.end(), call.args.begin(), call.args.end(),
-                                       [](const auto& a, const auto& b) { return is_same(*a, *b); }));
-  if (!is_known) return refused("several functions of several rows are not supported", expr.location);
-  return make_column(kSetBase, only.type, expr.location);
+  if (found_->sets.empty()) {
+    found_->sets.push_back(std::move(call));
+  } else if (!is_same_call(found_->sets[0], call)) {
+    return refused("several functions of several rows are not supported", expr.location);
+  }
+  return make_column(kSetBase, found_->sets[0].type, expr.location);
 }
 
 RelationPtr QueryBinder::expand(RelationPtr input, SetCall call) {
