@@ -88,11 +88,11 @@ class ChangeTask : public Task {
   }
 
   void on_row(const std::optional<std::string>& present) {
-    if (!present) return confirm_absence();
+    if (!present) return confirm(present);
     evaluation_.arena.reset();
     Result<bool, SqlError> wanted = decide(*present);
     if (!wanted.ok()) return finish(wanted.error());
-    if (!*wanted) return succeed(0);
+    if (!*wanted) return confirm(present);
     // Before the write: if it fails, nothing is written.
     returned_.resize(returning_.result_count());
     const Fault fault = returning_.run(evaluation_, RowInput(values_.data()), returned_);
@@ -104,12 +104,16 @@ class ChangeTask : public Task {
     write(std::move(operation), 1);
   }
 
-  // Who has answered the read may have been replaced without knowing it; "0 rows" is told by an owner who has
-  // proved that it is one. A transaction does not keep others from inserting the row, so its reads prove
-  // nothing anyway.
-  void confirm_absence() {
+  // Nothing is to be changed in what was read. Who has answered the read may have been replaced without
+  // knowing it; "0 rows" is told by an owner who has proved that it is one, and that it has the same. A
+  // transaction does not keep others from changing the row, so its reads prove nothing anyway.
+  void confirm(const std::optional<std::string>& present) {
     if (running_.session.transaction.is_open()) return succeed(0);
-    write(operation_of(OperationKind::CompareAndDelete), 0);  // Of no row.
+    OwnedOperation operation =
+        operation_of(present ? OperationKind::CompareAndPut : OperationKind::CompareAndDelete);
+    operation.expected = present;
+    if (present) operation.row = *present;
+    write(std::move(operation), 0);
   }
 
   OwnedOperation operation_of(OperationKind kind) const {

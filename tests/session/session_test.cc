@@ -191,7 +191,7 @@ TEST_F(SqlSession, CopyOfOneLargeMessageWaitsForRoomAmidIt) {
 }
 
 // A plain read may be answered by a node that was replaced without knowing it.
-TEST_F(SqlSession, ThatThereIsNoRowToChangeIsToldByAnOwnerWhoHasProvedIt) {
+TEST_F(SqlSession, ThatNoRowIsToBeChangedIsToldByAnOwnerWhoHasProvedIt) {
   must("create table t (id int primary key, n int)");
   size_t proofs = 0;
   cluster_.world().network.set_tap([&](const Address&, const Address&, const pb::Message& message) {
@@ -203,6 +203,12 @@ TEST_F(SqlSession, ThatThereIsNoRowToChangeIsToldByAnOwnerWhoHasProvedIt) {
   EXPECT_EQ(proofs, 2u);
   must("insert into t values (1, 1)");
   EXPECT_EQ(run("update t set n = 2 where id = 1").tag, "UPDATE 1");
+  proofs = 0;
+  EXPECT_EQ(run("update t set n = 3 where id = 1 and n = 1").tag, "UPDATE 0");
+  EXPECT_EQ(proofs, 1u);
+  EXPECT_EQ(run("delete from t where id = 1 and n = 1").tag, "DELETE 0");
+  EXPECT_EQ(proofs, 2u);
+  EXPECT_THAT(run("select n from t").rows, ElementsAre("2"));
 }
 
 // ---- reads
