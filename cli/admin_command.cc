@@ -90,7 +90,8 @@ constexpr const char* kExplanation =
     "move-region REGION NODE | split-region REGION [SHARD] | merge-regions REGION REGION\n"
     "discard-logs | rebalance\n"
     "backfill VIEW pause | resume | ROWS_PER_SECOND\n"
-    "stage COMMAND... | plan | commit | cancel [OPERATION]";
+    "stage COMMAND... | plan | commit | cancel [OPERATION]\n"
+    "start-vm NAME | kill-vm NAME                 of `tidemark up`, to try things out";
 
 }  // namespace
 
@@ -132,7 +133,6 @@ int admin_command(int argc, char** argv) {
   app.add_flag("--no-wait", leave, "begin a long operation and leave it");
   app.add_option("--operation", arguments.operation, "rejoin an operation by its number");
   app.add_option("command", arguments.words, "what to do");
-  app.positionals_at_end();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
