@@ -1,6 +1,8 @@
 #include "tests/simulation/run.h"
 
 #include <algorithm>
+#include <cctype>
+#include <initializer_list>
 #include <set>
 #include <tuple>
 
@@ -17,6 +19,24 @@ namespace {
 
 // Counted by the thousand, and not as faults.
 const std::set<std::string> kDelays = {"message slow", "coordination read of the past"};
+
+// Behind the name of a change: it was not only accepted.
+constexpr char kDone[] = ": done";
+
+std::string to_text(pb::Operation::Kind kind) {
+  std::string text = pb::Operation::Kind_Name(kind);
+  for (char& c : text) c = c == '_' ? ' ' : static_cast<char>(std::tolower(c));
+  return text;
+}
+
+uint64_t count_done(const Tallies& changes, std::initializer_list<pb::Operation::Kind> kinds) {
+  uint64_t total = 0;
+  for (const pb::Operation::Kind kind : kinds) {
+    const auto found = changes.find(to_text(kind) + kDone);
+    if (found != changes.end()) total += found->second;
+  }
+  return total;
+}
 
 template <typename Integer = int64_t>
 Integer whole(double value) {
@@ -186,6 +206,7 @@ class Run {
     cluster_.world().network.set_faults(faults_of(scenario_).network);
     cluster_.world().logs.set_faults(faults_of(scenario_).logs);
     cluster_.world().coordination.set_faults(faults_of(scenario_).coordination);
+    first_operation_ = cluster_.operations().next_id();
     Micros next_fault = now(), next_sample = now();
     const auto operations = whole<uint64_t>(scenario_.operations);
     const auto in_flight_max = whole<size_t>(scenario_.in_flight_max);
@@ -334,6 +355,15 @@ class Run {
             }};
   }
 
+  // Since the clients began. (Of hundreds, the history keeps the last ones.)
+  void count_changes_done() {
+    const pb::HistoryFact history = cluster_.history();
+    for (const pb::Operation& operation : history.operations()) {
+      if (operation.id() < first_operation_ || operation.outcome() != pb::Operation::DONE) continue;
+      ++report_.changes[to_text(operation.kind()) + kDone];
+    }
+  }
+
   void finish_report() {
     const Workload::Counts& counts = workload_.counts();
     report_.work = {{"operations", counts.operations},
@@ -358,11 +388,13 @@ class Run {
     }
     report_.state_hash = report_.state_hash * 31 + static_cast<uint64_t>(now().value);
     report_.state_hash = report_.state_hash * 31 + reads_hash_;
+    count_changes_done();
   }
 
   RunReport report_;
   uint64_t facts_written_ = 0;
   uint64_t reads_hash_ = 0;  // What readers found.
+  uint64_t first_operation_ = 0;
   Scenario scenario_;
   SimCluster cluster_;
   Trace trace_;
@@ -385,6 +417,16 @@ uint64_t RunReport::fault_count() const {
     if (!kDelays.contains(name)) total += count;
   }
   return total;
+}
+
+uint64_t RunReport::region_changes() const {
+  return count_done(changes,
+                    {pb::Operation::MOVE_REGION, pb::Operation::SPLIT_REGION, pb::Operation::MERGE_REGIONS,
+                     pb::Operation::ADD_NODE, pb::Operation::REMOVE_NODE});
+}
+
+uint64_t RunReport::view_manager_changes() const {
+  return count_done(changes, {pb::Operation::ADD_VIEW_MANAGER, pb::Operation::REMOVE_VIEW_MANAGER});
 }
 
 RunReport run_scenario(const Scenario& scenario, const Trace::Sink& trace) {

@@ -19,13 +19,16 @@ struct RunReport {
   std::vector<Finding> findings;  // Empty: all held.
   uint64_t state_hash = 0;        // Of all logs, of what readers found, of all counts and of the clock.
   Tallies work;                   // What clients did and heard.
-  Tallies changes;                // What operators did, accepted ones only.
+  Tallies changes;                // What operators did: accepted, and what of it was done in the end.
   Tallies faults;
   Tallies deviations;  // Legal ones, at buggify points.
   Tallies probes;      // Rare branches that were reached.
   Micros simulated;
 
   uint64_t fault_count() const;
+  // Of regions and nodes; done, not only accepted.
+  uint64_t region_changes() const;
+  uint64_t view_manager_changes() const;
 };
 
 RunReport run_scenario(const Scenario& scenario, const Trace::Sink& trace = {});

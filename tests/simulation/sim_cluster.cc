@@ -277,6 +277,10 @@ pb::OperationsFact SimCluster::operations() {
   return fact_at<pb::OperationsFact>(world_.coordination, paths::kOperations);
 }
 
+pb::HistoryFact SimCluster::history() {
+  return fact_at<pb::HistoryFact>(world_.coordination, paths::kHistory);
+}
+
 bool SimCluster::serving() {
   ShardId at{0};
   for (const RegionPlace& place : directory_->places()) {

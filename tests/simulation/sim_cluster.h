@@ -81,6 +81,7 @@ class SimCluster {
   pb::RegionMap region_map();
   pb::WishFact wishes();
   pb::OperationsFact operations();
+  pb::HistoryFact history();
   // The region map as the client knows it is complete, and every region has an owner that is alive.
   bool serving();
   // Asks the coordinator for tables; runs until the catalog has them. Gives the newest version.

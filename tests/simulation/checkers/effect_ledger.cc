@@ -1,5 +1,6 @@
 #include "tests/simulation/checkers/effect_ledger.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "proto/convert.h"
@@ -50,31 +51,55 @@ EffectLedger::EffectLedger(const Evidence& evidence)
     : evidence_(evidence),
       shards_(evidence.cluster.options().shards),
       applied_(shards_.value * shards_.value),
+      applied_from_(shards_.value * shards_.value),
       committed_(shards_.value) {}
 
-void EffectLedger::on_message(const pb::Message& message) {
+void EffectLedger::on_message(const Address& sender, const pb::Message& message) {
   if (!message.has_effects()) return;
   const pb::EffectBatch& batch = message.effects();
   const ShardRange part = from_pb(batch.part());
   Hash from(part), to(part);
-  size_t lanes = 0;
   for (const pb::LaneStep& step : batch.lanes()) {
     for_each_lane(from_pb(step.lanes()), [&](ShardId lane) {
-      ++lanes;
       // The region raises its positions to the floor first: a batch from below it goes on from there.
       from.add(lane, from_pb(step.prev()));
       to.add(lane, from_pb(step.to()));
     });
   }
-  sent_[to.value()].insert(from.value());
-  if (lanes != 1) return;  // Else nobody knows which effect is whose.
-  std::set<ShardId> destinations;
+  const auto known = senders_.try_emplace(sender, static_cast<Sender>(senders_.size() + 1)).first;
+  sent_[to.value()].try_emplace(from.value(), known->second);
+  need(batch);
+}
+
+// When all its lanes are committed past it, its effects must have been applied.
+void EffectLedger::need(const pb::EffectBatch& batch) {
+  const auto sent = std::make_shared<Sent>();
   Effect effect;
   for (EffectReader reader(batch.effects()); reader.next(effect);)
-    destinations.insert(shards_.shard_of(effect.hash));
-  const pb::LaneStep& step = batch.lanes(0);
-  for (ShardId destination : destinations)
-    needed_[ShardId{step.lanes().begin()}].insert({from_pb(step.to()), from_pb(step.prev()), destination});
+    sent->destinations.insert(shards_.shard_of(effect.hash));
+  for (const pb::LaneStep& step : batch.lanes()) {
+    for_each_lane(from_pb(step.lanes()), [&](ShardId lane) {
+      sent->lanes.push_back({lane, from_pb(step.prev())});
+      const Position to = from_pb(step.to());
+      if (to <= committed_[lane.value]) return;
+      ++sent->uncommitted;
+      needed_[lane].emplace(to, sent);
+    });
+  }
+}
+
+// Whose effect it is, of several lanes nobody knows; a destination that it was for has passed one of them.
+void EffectLedger::check_done(const Sent& batch) {
+  for (ShardId destination : batch.destinations) {
+    const bool done = std::any_of(batch.lanes.begin(), batch.lanes.end(), [&](const Sent::Lane& one) {
+      return applied(destination, one.lane) > one.prev;
+    });
+    if (done) continue;
+    const Sent::Lane& first = batch.lanes.front();
+    skipped_ = text("lane ", first.lane, " and ", batch.lanes.size() - 1, " others are committed, but shard ",
+                    destination, " was sent effects of them and has the lane up to ",
+                    applied(destination, first.lane));
+  }
 }
 
 ShardRange EffectLedger::range_of(const SeenStream& stream) {
@@ -140,14 +165,30 @@ void EffectLedger::apply(const pb::AppliedBatch& batch, ShardRange region) {
       });
     });
   }
-  const auto sent = sent_.find(to.value());
-  if (sent == sent_.end() || !sent->second.contains(from.value())) {
-    std::string& what = batch.to_size() > 0 && from_pb(batch.to(0).position()).generation.value > 0
-                            ? broke_chain_
-                            : repeated_;
-    what = text("shards ", part, ": a batch was applied from where nobody sent it from; lane ",
-                batch.to_size() > 0 ? batch.to(0).lanes().begin() : 0);
+  follow_chain(batch, part, to.value(), from.value());
+}
+
+void EffectLedger::follow_chain(const pb::AppliedBatch& batch, ShardRange part, uint64_t to, uint64_t from) {
+  const auto sent = sent_.find(to);
+  Sender sender = 0;  // If nobody sent it from there: who sent it from elsewhere.
+  bool follows = false;
+  if (sent != sent_.end()) {
+    const auto exactly = sent->second.find(from);
+    follows = exactly != sent->second.end();
+    sender = follows ? exactly->second : sent->second.begin()->second;
   }
+  bool moved = false;
+  for (const pb::LaneRun& run : batch.to()) {
+    for_each_lane(from_pb(run.lanes()), [&](ShardId lane) {
+      Sender& before = applied_from(part.begin, lane);
+      moved = moved || from_pb(run.position()).generation.value > 0 || (before != 0 && before != sender);
+      for_each_lane(part, [&](ShardId destination) { applied_from(destination, lane) = sender; });
+    });
+  }
+  if (follows) return;
+  std::string& what = moved && sender != 0 ? broke_chain_ : repeated_;
+  what = text("shards ", part, ": a batch was applied from where nobody sent it from; lane ",
+              batch.to_size() > 0 ? batch.to(0).lanes().begin() : 0);
 }
 
 void EffectLedger::commit(const pb::Progress& progress) {
@@ -155,15 +196,11 @@ void EffectLedger::commit(const pb::Progress& progress) {
     const Position position = from_pb(run.position());
     for_each_lane(from_pb(run.lanes()), [&](ShardId lane) {
       committed_[lane.value] = std::max(committed_[lane.value], position);
-      std::multiset<Needed>& needed = needed_[lane];
-      while (!needed.empty() && needed.begin()->to <= position) {
-        const Needed one = *needed.begin();
+      auto& needed = needed_[lane];
+      while (!needed.empty() && needed.begin()->first <= position) {
+        const std::shared_ptr<Sent> batch = std::move(needed.begin()->second);
         needed.erase(needed.begin());
-        if (applied(one.destination, lane) <= one.prev) {
-          skipped_ = text("lane ", lane, " is committed up to ", position, ", but shard ", one.destination,
-                          " has it up to ", applied(one.destination, lane), " and was sent effects between ",
-                          one.prev, " and ", one.to);
-        }
+        if (--batch->uncommitted == 0) check_done(*batch);
       }
     });
   }

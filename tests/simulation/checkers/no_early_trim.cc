@@ -35,6 +35,23 @@ size_t NoEarlyTrim::checkpoints(RegionId region, Offset least) const {
   return count;
 }
 
+std::string NoEarlyTrim::who_needs_more(const pb::RegionEntry& region, Offset least) const {
+  for (const pb::Replica& replica : region.replicas()) {
+    for (int i = 0; i < evidence_.cluster.node_count(); ++i) {
+      if (evidence_.cluster.node(i).name() != replica.node()) continue;
+      if (evidence_.cluster.has_lost_disk(replica.node())) continue;  // Nobody may know it yet.
+      const auto& found = evidence_.cluster.disk(i).checkpoints();
+      const auto checkpoint = found.find(RegionId{region.region()});
+      // One of an earlier membership is not used.
+      const bool has = checkpoint != found.end() && checkpoint->second.joined.value == replica.joined();
+      if (has && checkpoint->second.reader.next >= least) continue;
+      // One that has just joined reads no log: it is sent a checkpoint.
+      if (has || replica.joined() == region.born()) return replica.node();
+    }
+  }
+  return "";
+}
+
 void NoEarlyTrim::on_trimmed(const SeenStream& stream, Offset begin) {
   std::ostringstream what;
   what << "stream " << stream.region << " is cut to " << begin;
@@ -47,20 +64,9 @@ void NoEarlyTrim::on_trimmed(const SeenStream& stream, Offset begin) {
       what << ", but lane " << lane << " has committed only up to " << committed_[lane];
       return violated(what.str());
     }
-    for (const pb::Replica& replica : entry.replicas()) {
-      for (int i = 0; i < evidence_.cluster.node_count(); ++i) {
-        if (evidence_.cluster.node(i).name() != replica.node()) continue;
-        if (evidence_.cluster.has_lost_disk(replica.node())) continue;  // Nobody may know it yet.
-        const auto& found = evidence_.cluster.disk(i).checkpoints();
-        const auto checkpoint = found.find(stream.region);
-        // One of an earlier membership is not used.
-        const bool has = checkpoint != found.end() && checkpoint->second.joined.value == replica.joined();
-        if (has && checkpoint->second.reader.next >= begin) continue;
-        // One that has just joined reads no log: it is sent a checkpoint.
-        if (!has && replica.joined() != entry.born()) continue;
-        what << ", but replica " << replica.node() << " has no checkpoint there";
-        return violated(what.str());
-      }
+    if (const std::string who = who_needs_more(entry, begin); !who.empty()) {
+      what << ", but replica " << who << " has no checkpoint there";
+      return violated(what.str());
     }
   }
   if (checkpoints(stream.region, begin) >= needed()) return;
@@ -69,9 +75,16 @@ void NoEarlyTrim::on_trimmed(const SeenStream& stream, Offset begin) {
 }
 
 void NoEarlyTrim::on_removed(const SeenStream& stream) {
-  if (!stream.sealed || stream.records.empty()) return;  // Undone before anything counted.
   std::ostringstream what;
   what << "stream " << stream.region << " is removed";
+  if (!stream.sealed) {
+    // Of a change that was called off. An owner writes its fence before it does anything.
+    const bool used = std::any_of(stream.records.begin(), stream.records.end(), [](const SeenRecord& record) {
+      return record.counts && record.body && record.body->has_commit();
+    });
+    if (used) violated(what.str() + ", though it is not sealed");
+    return;
+  }
   const auto sealing = std::find_if(stream.records.begin(), stream.records.end(),
                                     [](const SeenRecord& record) { return record.seal != nullptr; });
   const Position after{Generation{sealing->seal->generation()}, Offset{0}, 0};
@@ -85,8 +98,12 @@ void NoEarlyTrim::on_removed(const SeenStream& stream) {
   for (const pb::RegionEntry& entry : known.regions()) {
     const auto& parents = entry.parents();
     const bool is_child = std::find(parents.begin(), parents.end(), stream.region.value) != parents.end();
-    if (!is_child || entry.sealed() || checkpoints(RegionId{entry.region()}, Offset{0}) >= needed()) continue;
-    what << ", but its child " << entry.region() << " has fewer than " << needed() << " checkpoints";
+    if (!is_child || entry.sealed()) continue;
+    what << ", but its child " << entry.region() << " has ";
+    if (const std::string who = who_needs_more(entry, Offset{0}); !who.empty())
+      return violated(what.str() + "no checkpoint at " + who);
+    if (checkpoints(RegionId{entry.region()}, Offset{0}) >= needed()) continue;
+    what << "fewer than " << needed() << " checkpoints";
     return violated(what.str());
   }
 }

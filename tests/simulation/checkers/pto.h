@@ -14,8 +14,8 @@ class Pto1Validity : public Checker {
   Pto1Validity(Evidence& evidence, std::shared_ptr<EffectLedger> ledger)
       : Checker(evidence), ledger_(std::move(ledger)) {}
   const char* property() const override { return "PTO1 validity"; }
-  void on_message(const Address&, const Address&, const pb::Message& message) override {
-    ledger_->on_message(message);
+  void on_message(const Address& from, const Address&, const pb::Message& message) override {
+    ledger_->on_message(from, message);
   }
   void on_record(const SeenRecord& record, const SeenStream& stream) override {
     ledger_->on_record(record, stream);
@@ -54,7 +54,8 @@ class Pto3OrderInLane : public Checker {
   std::shared_ptr<EffectLedger> ledger_;
 };
 
-// Order across owners: the chain of a lane goes on where it was when the lane, or its destination, has moved.
+// Order across owners: the chain of a lane goes on where it was when the lane has moved to another log, or to
+// another view manager.
 class Pto5OrderAcrossOwners : public Checker {
  public:
   Pto5OrderAcrossOwners(Evidence& evidence, std::shared_ptr<EffectLedger> ledger)

@@ -79,19 +79,33 @@ class ViewsConverge : public Checker {
   uint64_t busy_ = 0;
 };
 
-// A quiet system is silent: nothing is written while nobody asks for anything.
+// A quiet system is silent: nothing is written, in logs or facts, while nobody asks for anything.
 class Silence : public Checker {
  public:
   using Checker::Checker;
   const char* property() const override { return "silence"; }
-  void on_quiet_begins() override { records_ = evidence_.witness.record_count(); }
+  void on_fact_written(SessionNumber, const std::string& path, const std::string&) override {
+    ++(path.ends_with(paths::kRegionMap) ? floors_ : facts_);
+    newest_fact_ = path;
+  }
+  void on_quiet_begins() override {
+    records_ = evidence_.witness.record_count();
+    facts_ = floors_ = 0;
+  }
   void on_settled() override {
     const uint64_t more = evidence_.witness.record_count() - records_;
     if (more > 0) violated("a quiet system wrote " + std::to_string(more) + " records");
+    // Checkpoints are saved later than all comes to rest, and then each log is cut once more.
+    const auto regions = static_cast<uint64_t>(evidence_.cluster.region_map().regions_size());
+    if (facts_ > 0 || floors_ > regions)
+      violated("a quiet system wrote " + std::to_string(facts_ + floors_) + " facts, " + newest_fact_);
   }
 
  private:
   uint64_t records_ = 0;
+  uint64_t facts_ = 0;
+  uint64_t floors_ = 0;  // The map, where the floors lie.
+  std::string newest_fact_;
 };
 
 }  // namespace tidemark::sim
