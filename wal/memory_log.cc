@@ -209,6 +209,7 @@ Offset MemoryLogs::Impl::put(StreamId id, MemoryStream& stream, std::string byte
   const Offset at{stream.begin.value + stream.entries.size()};
   stream.entries.push_back(std::move(bytes));
   if (kind_ == MemoryLogKind::Kafka) make_durable(id, stream, Offset{at.value + 1});
+  if (TM_MUTATION("unsynced file read")) wake(stream);
   return at;
 }
 
@@ -240,7 +241,7 @@ void MemoryLogs::Impl::sync(StreamId id, Offset end, std::function<void()> done)
 }
 
 void MemoryLogs::Impl::wake(MemoryStream& stream) {
-  while (!stream.waiting.empty() && stream.waiting.begin()->first < stream.durable_end()) {
+  while (!stream.waiting.empty() && stream.waiting.begin()->first < stream.readable_end()) {
     const auto ready = std::move(stream.waiting.extract(stream.waiting.begin()).mapped());
     ready();
   }

@@ -85,7 +85,7 @@ NodeOptions node_options(const Scenario& s) {
   node.region.progress_interval = micros(s.progress_interval_micros);
   node.region.unify_interval = micros(s.unify_interval_micros);
   node.region.sessions_max = whole<size_t>(s.sessions_max);
-  node.region.session_idle = Micros{500'000};
+  node.region.session_idle = micros(s.session_idle_micros);
   node.feed.window_bytes_max = whole<size_t>(s.window_bytes_max);
   node.feed.message_bytes_max = whole<size_t>(s.message_bytes_max);
   node.feed.silent_records_max = whole<uint64_t>(s.silent_records_max);

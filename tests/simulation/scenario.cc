@@ -91,6 +91,7 @@ constexpr Knob kKnobs[] = {
     KNOB(progress_interval_micros, 50'000),
     KNOB(unify_interval_micros, 1'000'000),
     KNOB(sessions_max, 10'000),
+    KNOB(session_idle_micros, 500'000),
     KNOB(lag_records_max, 1'000'000),
     KNOB(window_bytes_max, 4 << 20),
     KNOB(message_bytes_max, 512 << 10),
@@ -340,7 +341,21 @@ const Kind kKinds[] = {
        s.save_delay_micros = std::max(s.save_delay_micros, 500'000.0);
        s.checkpoint_interval_micros = std::min(s.checkpoint_interval_micros, 500'000.0);
      }},
+    {"sessions",
+     [](Scenario& s) {  // Clients ask again and again, while regions come apart and together, and sessions end.
+       s.embedded = 0;
+       s.nodes = s.replicas = 2;
+       s.clients = 3;
+       s.batch_rows = std::max(s.batch_rows, 4.0);
+       s.reads = 0.2;
+       s.loss = 0.02;
+       s.region_changes = 60;
+       s.steps = 180'000;
+       s.session_idle_micros = 2'000;
+     }},
 };
+// Those that the swarm dwells on. To draw from more would make other clusters of all its seeds.
+constexpr size_t kKindsOfSwarm = 7;
 
 void settle(Scenario& s) {
   // A page per match shows what there is to see; a hundred pages per change only take time.
@@ -384,7 +399,7 @@ Scenario draw_scenario(uint64_t seed, const std::string& name) {
   draw_work(draw, scenario);
   draw_tunables(draw, scenario);
   draw_faults(draw, scenario);
-  const size_t dwell = draw.chance(0.5) ? static_cast<size_t>(draw.upto(1, std::size(kKinds) - 1)) : 0;
+  const size_t dwell = draw.chance(0.5) ? static_cast<size_t>(draw.upto(1, kKindsOfSwarm - 1)) : 0;
   scenario.buggify = draw.rate(0.02);
   if (name == "swarm") kKinds[dwell].turn(scenario);
   for (const Kind& kind : kKinds) {

@@ -61,6 +61,7 @@ struct Scenario {
   double progress_interval_micros = 50'000;
   double unify_interval_micros = 1'000'000;
   double sessions_max = 10'000;
+  double session_idle_micros = 500'000;
   double lag_records_max = 1'000'000;
   double window_bytes_max = 4 << 20;
   double message_bytes_max = 512 << 10;
