@@ -4,7 +4,8 @@
 //   log.info("opened a region", kv("region", region), kv("fence", fence));
 //   -> 2026-05-04T10:11:12.131Z info node: opened a region region=7 fence=1041
 //
-// A message is constant text that can be searched for; what varies is in fields, named as in DESIGN.
+// A message is constant text that can be searched for; what varies is in fields, named as in docs/design.md,
+// "Words".
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Elect coordinator (seed 003): each node queues up in /election with an ephemeral sequential entry and
-// watches the one before it; the first is the coordinator.
+// Elect coordinator (docs/protocols.md): each node queues up in /election with an ephemeral sequential entry
+// and watches the one before it; the first is the coordinator.
 #pragma once
 
 #include <functional>

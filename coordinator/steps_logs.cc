@@ -1,4 +1,4 @@
-// Discarding logs (rule 8), and the begin of views.
+// Discarding logs (docs/design.md, "What must always hold", 8), and the begin of views.
 #include <algorithm>
 
 #include "coordinator/catalog_size.h"

@@ -1,5 +1,5 @@
 // Add, remove and crash of a node. Safety is the log's (fences, and the map's compare-and-set): these steps
-// only decide where each region should be (rule 6, PTO4).
+// only decide where each region should be (docs/design.md, "What must always hold", 4 and 6).
 #include <algorithm>
 
 #include "coordinator/step_list.h"

@@ -13,7 +13,7 @@ namespace {
 
 using Settings = std::vector<std::pair<const char*, std::string>>;
 
-// The rules of the log stand on these: see DESIGN, "The log".
+// The rules of the log stand on these: see docs/design.md, "Fencing in the log".
 const std::set<std::string> kDecided = {
     "acks",
     "allow.auto.create.topics",

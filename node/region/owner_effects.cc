@@ -1,4 +1,4 @@
-// Effect batches: DESIGN "Batches".
+// Effect batches: docs/design.md, "Batches".
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -1,4 +1,4 @@
-// Pages: of a new view's rows (DESIGN "Backfill") and of joins with many matches (DESIGN "Joins").
+// Pages: of a new view's rows, and of joins with many matches: docs/design.md, "Backfill", "Joins".
 #include <string>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Committed positions and tokens: DESIGN "Batches", "Tokens".
+// Committed positions and tokens: docs/design.md, "Batches", "Tokens".
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Clients' requests: DESIGN "Requests".
+// Clients' requests: docs/design.md, "Requests".
 #include <algorithm>
 #include <string>
 #include <utility>

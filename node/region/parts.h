@@ -39,7 +39,7 @@ class Parts {
   const std::vector<RegionPart>& all() const { return parts_; }
   size_t size() const { return parts_.size(); }
 
-  // The rule of "Batches". The positions are raised to the floors first, in thought: nothing changes.
+  // The rule of docs/design.md, "Batches". Positions are raised to the floors first, in thought only.
   // REQUIRES: the lanes are in order and do not overlap.
   Admission admit(ShardRange range, const std::vector<LaneMove>& lanes) const;
 

@@ -241,7 +241,7 @@ class History {
       if (!cluster_.view_managers.contains(wish.name())) cluster_.add_view_manager(wish.name());
   }
 
-  // Rule 8: nothing is cut, and no parent deleted, that a replica still needs.
+  // No log is discarded early: nothing is cut, and no parent deleted, that a replica still needs.
   void check_logs(const Step& step) {
     for (const auto& entry : step.after.map.regions()) {
       if (entry.sealed() || !cluster_.logs.contains(entry.region())) continue;

@@ -17,7 +17,7 @@ TEST(NextStep, AQuietClusterNeedsNone) {
   EXPECT_FALSE(step) << to_string(step->kind) << " " << step->what;
 }
 
-TEST(NextStep, ALogIsCutToWhatEveryReplicaAndEveryLaneHasLeftBehind) {  // Rule 8.
+TEST(NextStep, ALogIsCutToWhatEveryReplicaAndEveryLaneHasLeftBehind) {
   SmallCluster cluster;
   cluster.settings.discard_records_min = 1;
   cluster.report("n1").set_checkpoint(900);

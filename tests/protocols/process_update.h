@@ -1,4 +1,4 @@
-// "Process update" of the seed's protocols, as a client sees it: one write goes by its log, a queue and a
+// "Process update" (docs/protocols.md), as a client sees it: one write goes by its log, a queue and a
 // view manager into a view, and the session that wrote it reads it there.
 #pragma once
 

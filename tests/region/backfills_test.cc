@@ -1,4 +1,4 @@
-// DESIGN "Backfill".
+// docs/design.md, "Backfill".
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

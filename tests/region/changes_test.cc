@@ -1,4 +1,5 @@
-// DESIGN "Catalog", "Split a region", "Merge two regions": what an owner derives from the facts.
+// What an owner derives from the facts: docs/design.md, "Catalog"; docs/protocols.md, "Split a region",
+// "Merge two regions".
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// DESIGN "Batches": the compare-and-set of effects on a region's parts.
+// docs/design.md, "Batches": the compare-and-set of effects on a region's parts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

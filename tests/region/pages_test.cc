@@ -1,4 +1,4 @@
-// DESIGN "Joins".
+// docs/design.md, "Joins".
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// DESIGN "Batches" (progress), "Tokens", and the acknowledgement of markers.
+// docs/design.md, "Batches" (progress), "Tokens", and the acknowledgement of markers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// DESIGN "Durable before visible" and "Requests".
+// docs/design.md, "Durable before visible" and "Requests".
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
