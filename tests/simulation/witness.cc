@@ -20,8 +20,8 @@ void Witness::add_to_hash(std::string_view bytes) {
   }
 }
 
-// DESIGN, "Fencing in the log": a record counts if its fence is the last one that counts before it and it
-// lies where it expects to; one that does not ends the incarnation; nothing after a seal counts.
+// docs/design.md, "Fencing in the log": a record counts if its fence is the last one that counts before it
+// and it lies where it expects to; one that does not ends the incarnation; nothing after a seal counts.
 bool Witness::judge(SeenStream& stream, const SeenRecord& record) const {
   const RecordHeader& header = record.header;
   if (stream.sealed) return false;

@@ -1,8 +1,8 @@
-// A lane that moves is given to its new view manager only when it has committed past the marker (DESIGN, "Add
-// view manager", step 5): until then it stays with the one whom the ring in force at its committed position
-// names. Checked in runs in which nobody fails, since the dead are not waited for, and who is thought dead
-// depends on when one looks. For the same reason not for those that have just come into a ring: a node may
-// have read the ring and not yet heard of them, and takes them for dead.
+// A lane that moves is given to its new view manager only when it has committed past the marker
+// (docs/protocols.md, "Add view manager", step 5): until then it stays with the one whom the ring in force at
+// its committed position names. Checked in runs in which nobody fails, since the dead are not waited for, and
+// who is thought dead depends on when one looks. For the same reason not for those that have just come into a
+// ring: a node may have read the ring and not yet heard of them, and takes them for dead.
 #pragma once
 
 #include <map>

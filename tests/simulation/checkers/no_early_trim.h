@@ -1,7 +1,7 @@
-// No log is discarded early (rule 8): a prefix goes only when every replica of the region has it in a durable
-// checkpoint, at least two of them in a cluster, and every lane has committed past it; a sealed stream, when
-// its lanes have committed past the seal and every replica of the children has a checkpoint of its own; a
-// stream that is not sealed, only if nothing was ever done in it.
+// No log is discarded early (docs/design.md, "What must always hold", 8): a prefix goes only when every
+// replica of the region has it in a durable checkpoint, at least two of them in a cluster, and every lane has
+// committed past it; a sealed stream, when its lanes have committed past the seal and every replica of the
+// children has a checkpoint of its own; a stream that is not sealed, only if nothing was ever done in it.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// The properties of timeline order on effects (DESIGN "What must always hold"), as the logs show them.
+// The properties of timeline order on effects (docs/design.md, "What must always hold"), as the logs show
+// them.
 #pragma once
 
 #include <memory>
