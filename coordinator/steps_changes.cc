@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/mutation.h"
+#include "base/probe.h"
 #include "coordinator/step_list.h"
 
 namespace tidemark {
@@ -180,9 +181,15 @@ bool waits_for_word(const Situation& now, const pb::RegionEntry& entry) {
 MaybeStep advance_split(const Situation& now, const pb::RegionChange& change) {
   LogView parent = now.log(change.parents(0)).value_or(LogView{});
   const bool undoes = change.phase() == Phase::UNDO;
-  if (parent.sealed == change.id() && !(undoes && TM_MUTATION("a sealed change is undone")))
+  if (parent.sealed == change.id() && !(undoes && TM_MUTATION("a sealed change is undone"))) {
+    if (undoes) TM_PROBE("coordinator: a split that was being undone is done");
     return forward(now, change);
-  if (undoes) return is_fenced(change, parent) ? MaybeStep(cancel(now, change)) : std::nullopt;
+  }
+  if (undoes && !is_fenced(change, parent)) return std::nullopt;
+  if (undoes) {
+    TM_PROBE("coordinator: a split is undone");
+    return cancel(now, change);
+  }
   if (is_cancelled(now, change)) return enter(now, StepKind::UndoChange, change, Phase::UNDO);
   return std::nullopt;
 }
@@ -200,7 +207,10 @@ MaybeStep advance_merge(const Situation& now, const pb::RegionChange& change) {
         if (waits_for_word(now, one) || waits_for_word(now, other)) return std::nullopt;
         // Nobody's loss was to be feared when it began; now somebody's is, and this is the last moment to
         // turn back.
-        if (!child_is_as_safe(now, one, other)) return enter(now, StepKind::UndoChange, change, Phase::UNDO);
+        if (!child_is_as_safe(now, one, other)) {
+          TM_PROBE("coordinator: a merge turns back, its child would not be as safe");
+          return enter(now, StepKind::UndoChange, change, Phase::UNDO);
+        }
         // The second stands still at these; the first may be sealed only at the same.
         Step step = enter(now, StepKind::SealFirst, change, Phase::MERGE_SEAL_FIRST);
         change_in(step, change.id()).set_catalog_version(second.catalog_version);
@@ -213,19 +223,23 @@ MaybeStep advance_merge(const Situation& now, const pb::RegionChange& change) {
       if (first_sealed) return enter(now, StepKind::SealSecond, change, Phase::MERGE_SEAL_SECOND);
       bool too_far =
           first.catalog_version > change.catalog_version() || first.ring_version > change.ring_version();
+      if (too_far) TM_PROBE("coordinator: a merge turns back before a later ring or catalog");
       if (too_far || is_cancelled(now, change)) return enter(now, StepKind::UndoChange, change, Phase::UNDO);
       return std::nullopt;
     }
     case Phase::UNDO:
-      if (first_sealed && !TM_MUTATION("a sealed change is undone"))
+      if (first_sealed && !TM_MUTATION("a sealed change is undone")) {
+        TM_PROBE("coordinator: a merge that was being undone is done");
         return enter(now, StepKind::SealSecond, change, Phase::MERGE_SEAL_SECOND);
+      }
       if (is_fenced(change, first) && TM_MUTATION("a merge undone without unmerge"))
         return cancel(now, change);
       if (is_fenced(change, first)) return enter(now, StepKind::UnmergeSecond, change, Phase::MERGE_UNMERGE);
       return std::nullopt;
     case Phase::MERGE_UNMERGE:
-      if (second.unmerged.contains(change.id())) return cancel(now, change);
-      return std::nullopt;
+      if (!second.unmerged.contains(change.id())) return std::nullopt;
+      TM_PROBE("coordinator: a merge is undone");
+      return cancel(now, change);
     case Phase::MERGE_SEAL_SECOND:
       if (first_sealed && second.sealed == change.id()) return forward(now, change);
       return std::nullopt;

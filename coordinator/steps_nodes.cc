@@ -2,6 +2,7 @@
 // only decide where each region should be (docs/design.md, "What must always hold", 4 and 6).
 #include <algorithm>
 
+#include "base/probe.h"
 #include "coordinator/step_list.h"
 
 namespace tidemark::steps {
@@ -78,6 +79,7 @@ MaybeStep promote_standbys(const Situation& now) {
     if (heir.empty()) continue;  // Wait for the owner's return, or for a standby's.
     ++given[heir];
     heirs[entry->region()] = heir;
+    if (!now.is_idle(*entry)) TM_PROBE("coordinator: a standby takes over amid a split or merge");
   }
   if (heirs.empty()) return std::nullopt;
   Step step = begin_step(now, StepKind::PromoteStandbys, "");

@@ -1,6 +1,7 @@
 // The end of operations: when the facts say that what was wanted is so.
 #include <algorithm>
 
+#include "base/probe.h"
 #include "coordinator/step_list.h"
 
 namespace tidemark::steps {
@@ -55,8 +56,10 @@ MaybeEnded end_of_add_node(const Situation& now, const pb::Operation& operation)
   const auto* wish = now.wished_node(operation.member());
   if (operation.cancelling() || !wish || wish->leaving())
     return Ended{pb::Operation::CANCELLED, "not wanted any more"};
-  if (now.is_node_given_up(operation.member()))
+  if (now.is_node_given_up(operation.member())) {
+    TM_PROBE("coordinator: an operation fails, its node is gone");
     return Ended{pb::Operation::FAILED, operation.member() + " is gone"};
+  }
   if (!now.is_node_alive(operation.member()) || next_owner_move(now, operation.member())) return std::nullopt;
   return Ended{pb::Operation::DONE, "owns " + std::to_string(now.owned_by(operation.member())) + " regions"};
 }
@@ -85,8 +88,10 @@ MaybeEnded end_of_move(const Situation& now, const pb::Operation& operation) {
   const pb::RegionStatus* status = now.status(entry->region(), operation.member());
   bool serves = status && status->owner();
   if (entry->owner() == operation.member() && serves) return Ended{};
-  if (now.is_node_given_up(operation.member()))
+  if (now.is_node_given_up(operation.member())) {
+    TM_PROBE("coordinator: an operation fails, its node is gone");
     return Ended{pb::Operation::FAILED, operation.member() + " is gone"};
+  }
   return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 #include "coordinator/step_list.h"
 
 #include "base/mutation.h"
+#include "base/probe.h"
 
 namespace tidemark::steps {
 
@@ -216,8 +217,10 @@ MaybeStep rejoin_replica(const Situation& now) {
   for (const auto* entry : now.live_regions()) {
     if (!now.is_idle(*entry)) continue;
     for (const auto& replica : entry->replicas())
-      if (replica.node() != entry->owner() && now.is_lost(*entry, replica.node()))
+      if (replica.node() != entry->owner() && now.is_lost(*entry, replica.node())) {
+        TM_PROBE("coordinator: a node with an empty disk joins anew");
         return join(now, StepKind::RejoinReplica, *entry, replica.node());
+      }
   }
   return std::nullopt;
 }
@@ -229,6 +232,7 @@ MaybeStep restart_region(const Situation& now) {
     const bool gone = now.is_lost(*entry, entry->owner()) || now.is_node_given_up(entry->owner());
     const std::string node = gone && has_log_alone(now, *entry) ? restarter(now, *entry) : std::string();
     if (node.empty()) continue;
+    TM_PROBE("coordinator: a region begins with nothing but its log");
     Step step = join(now, StepKind::RestartRegion, *entry, node);
     entry_in(step, entry->region()).set_owner(node);
     entry_in(step, entry->region()).set_born(step.after.map.version());  // As if there had been nothing yet.
@@ -255,6 +259,7 @@ MaybeStep remove_replica(const Situation& now) {
     if (!now.is_idle(*entry)) continue;
     std::string node = spare_replica(now, *entry, targets);
     if (node.empty()) continue;
+    if (now.is_node_given_up(node)) TM_PROBE("coordinator: a replica that is away for too long is replaced");
     Step step = begin_step(now, StepKind::RemoveReplica,
                            "region " + std::to_string(entry->region()) + " off " + node);
     raise_map_version(step);

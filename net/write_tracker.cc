@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/probe.h"
 #include "proto/convert.h"
 
 namespace tidemark {
@@ -240,6 +241,7 @@ void WriteTracker::on_expired(uint64_t number, const Indexes& indexes) {
   Write& write = writes_.at(number);
   sessions_.forget(*write.states[indexes[0]].session);
   if (!is_only_attempt(write, indexes)) {
+    TM_PROBE("client: a session has expired with a write of unknown outcome");
     return end(number, indexes, ClientFailure{ClientError::OutcomeUnknown, "the session has expired"});
   }
   for (size_t i : indexes) {
