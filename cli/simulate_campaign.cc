@@ -77,15 +77,13 @@ void write_all(int to, std::string_view text) {
   }
 }
 
-sim::RunReport run_seed(const CampaignOptions& options, uint64_t seed) {
-  const sim::Scenario scenario = scenario_of(options, seed);
-  sim::RunReport report = sim::run_scenario(scenario);
-  if (!options.twice || !report.findings.empty()) return report;
-  const sim::RunReport again = sim::run_scenario(scenario);
-  if (again.state_hash != report.state_hash) {
-    report.findings.push_back({"determinism", "a second run ended in another state", again.simulated});
-  }
-  return report;
+// How a process that did not end by itself did; from its status, as waitpid() gives it.
+std::string describe_death(int status, const CampaignOptions& options) {
+  if (!WIFSIGNALED(status)) return "ended with code " + std::to_string(WEXITSTATUS(status));
+  std::string out = "killed by signal " + std::to_string(WTERMSIG(status));
+  if (WTERMSIG(status) == SIGALRM)
+    out += " (it took longer than " + std::to_string(options.seed_seconds_max) + " s)";
+  return out;
 }
 
 // Takes one seed after the other, and tells of each.
@@ -136,12 +134,13 @@ class Campaign {
     worker.from = ends[0];
   }
 
-  // In a process of its own.
-  void work(int to) {
+  // In a process of its own, which nothing thrown may leave for the parent's code.
+  void work(int to) noexcept {
     while (!is_over()) {
       const uint64_t seed = next_seed_.take();
       if (seed > options_.last_seed) return;
       write_all(to, seed_line("begin", seed));
+      ::alarm(options_.seed_seconds_max);
       write_all(to, encode(seed, run_seed(options_, seed)));
     }
   }
@@ -194,9 +193,9 @@ class Campaign {
     worker.result.seed = *worker.seed;
     worker.seed.reset();
     if (!worker.result.ok() && options_.stop_at_failure) stopped_ = true;
+    if (stopped_) stop_all();  // First, since what is made of a failure takes its time.
     on_result_(worker.result);
     worker.result = {};
-    if (stopped_) stop_all();
   }
 
   void stop_all() {
@@ -216,7 +215,7 @@ class Campaign {
       return;
     }
     // The seed that it was at has ended the process: on with the next one, in a new one.
-    worker.result.died = true;
+    worker.result.died = describe_death(status, options_);
     worker.process = -1;
     worker.from = -1;
     tell(worker);
@@ -232,6 +231,18 @@ class Campaign {
 };
 
 }  // namespace
+
+sim::RunReport run_seed(const CampaignOptions& options, uint64_t seed, const sim::Trace::Sink& first_run,
+                        const sim::Trace::Sink& second_run) {
+  const sim::Scenario scenario = scenario_of(options, seed);
+  sim::RunReport report = options.run(scenario, first_run);
+  if (!options.twice || !report.findings.empty()) return report;
+  const sim::RunReport again = options.run(scenario, second_run);
+  if (again.state_hash != report.state_hash) {
+    report.findings.push_back({"determinism", "a second run ended in another state", again.simulated});
+  }
+  return report;
+}
 
 sim::Scenario scenario_of(const CampaignOptions& options, uint64_t seed) {
   sim::Scenario scenario = sim::draw_scenario(seed, options.scenario);

@@ -3,8 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
+#include <filesystem>
 #include <numeric>
+#include <system_error>
 
 #include "base/mutation.h"
 #include "base/nearest.h"
@@ -12,6 +13,7 @@
 #include "cli/report.h"
 #include "cli/simulate_campaign.h"
 #include "cli/simulate_shrink.h"
+#include "cli/simulate_trace.h"
 
 namespace tidemark {
 namespace {
@@ -20,6 +22,7 @@ struct Arguments {
   CampaignOptions campaign;
   std::string seeds = "1-20";
   std::string trace;
+  std::string traces = ".";
   std::string mutation;
   bool list_mutations = false;
   bool shrink = false;
@@ -58,9 +61,21 @@ int list_mutations() {
 }
 #endif
 
+// What takes one seed must not silently take the first of many.
+Status check_count(const Arguments& arguments) {
+  if (arguments.campaign.first_seed == arguments.campaign.last_seed) return {};
+  if (arguments.shrink) return Error{"--shrink takes one seed, as in --seeds 17"};
+  if (!arguments.trace.empty()) return Error{"--trace takes one seed, as in --seeds 17"};
+  return {};
+}
+
 Status check(Arguments& arguments) {
   if (Status chosen = choose(arguments.mutation); !chosen.ok()) return chosen;
   if (Status seeds = parse_seeds(arguments.seeds, arguments.campaign); !seeds.ok()) return seeds;
+  TM_TRY(check_count(arguments));
+  std::error_code ignored;
+  if (!arguments.traces.empty() && !std::filesystem::is_directory(arguments.traces, ignored))
+    return Error{"--traces: there is no directory \"" + arguments.traces + "\""};
   const auto names = sim::scenario_names();
   if (std::find(names.begin(), names.end(), arguments.campaign.scenario) == names.end())
     return Error{"there is no scenario \"" + arguments.campaign.scenario + "\""};
@@ -77,7 +92,9 @@ std::string replay_command(const Arguments& arguments, uint64_t seed) {
   if (arguments.campaign.scenario != "swarm") out += " --scenario " + arguments.campaign.scenario;
   for (const std::string& setting : arguments.campaign.settings) out += " --set " + setting;
   if (!arguments.mutation.empty()) out += " --mutation '" + arguments.mutation + "'";
-  return out + " --trace seed" + std::to_string(seed) + ".trace";
+  if (!arguments.campaign.twice) out += " --once";
+  return out + " --trace " +
+         (arguments.trace.empty() ? trace_path(arguments.campaign, arguments.traces, seed) : arguments.trace);
 }
 
 // What many runs came to.
@@ -85,6 +102,7 @@ class Totals {
  public:
   void add(const SeedResult& result) {
     ++seeds_;
+    if (result.died.empty()) ++ended_;
     state_hash_ += result.report.state_hash;  // In whatever order they end.
     if (!result.ok()) add_failure(result);
     operations_.push_back(result.report.work.contains("operations") ? result.report.work.at("operations")
@@ -120,6 +138,7 @@ class Totals {
   }
   bool ok() const { return failed_ == 0; }
   uint64_t seeds() const { return seeds_; }
+  uint64_t ended() const { return ended_; }
   uint64_t failed() const { return failed_; }
   std::vector<std::string> unreached() const {
     std::vector<std::string> out;
@@ -136,7 +155,7 @@ class Totals {
       failures_.rows.push_back({Cell::number(result.seed), property, what});
     };
     for (const sim::Finding& finding : result.report.findings) row(finding.property, finding.what);
-    if (result.died) row("", "the process died");
+    if (!result.died.empty()) row("", "the process died: " + result.died);
   }
   static void add(sim::Tallies& to, const sim::Tallies& more) {
     for (const auto& [name, count] : more) to[name] += count;
@@ -154,6 +173,7 @@ class Totals {
   }
 
   uint64_t seeds_ = 0;
+  uint64_t ended_ = 0;  // Whatever they found: their process did not die.
   uint64_t failed_ = 0;
   uint64_t state_hash_ = 0;  // Of all: what ends otherwise shows here.
   ReportTable failures_{"failures", {"seed", "property", "what"}, {}};
@@ -161,14 +181,25 @@ class Totals {
   sim::Tallies work_, changes_, all_faults_, deviations_, probes_;
 };
 
-void say_failure(const Arguments& arguments, const SeedResult& result) {
+void say_findings(const SeedResult& result) {
+  const auto seed = static_cast<unsigned long long>(result.seed);
   for (const sim::Finding& finding : result.report.findings) {
-    std::fprintf(stderr, "seed %llu: %s: %s (at %.3f s)\n", static_cast<unsigned long long>(result.seed),
-                 finding.property.c_str(), finding.what.c_str(), static_cast<double>(finding.at.value) / 1e6);
+    std::fprintf(stderr, "seed %llu: %s: %s (at %.3f s)\n", seed, finding.property.c_str(),
+                 finding.what.c_str(), static_cast<double>(finding.at.value) / 1e6);
   }
-  if (result.died)
-    std::fprintf(stderr, "seed %llu: the process died\n", static_cast<unsigned long long>(result.seed));
-  std::fprintf(stderr, "  replay: %s\n", replay_command(arguments, result.seed).c_str());
+  if (!result.died.empty())
+    std::fprintf(stderr, "seed %llu: the process died: %s\n", seed, result.died.c_str());
+}
+
+void say_replay(const Arguments& arguments, uint64_t seed) {
+  std::fprintf(stderr, "  replay: %s\n", replay_command(arguments, seed).c_str());
+}
+
+// What is wrong comes first: to write the trace may take as long as the seed did.
+void say_failure(const Arguments& arguments, const SeedResult& result, FailureTraces& traces) {
+  say_findings(result);
+  std::fputs(traces.write(result.seed).c_str(), stderr);
+  say_replay(arguments, result.seed);
 }
 
 void say_progress(const Arguments& arguments, const Totals& totals) {
@@ -178,25 +209,30 @@ void say_progress(const Arguments& arguments, const Totals& totals) {
                  static_cast<unsigned long long>(all), static_cast<unsigned long long>(totals.failed()));
 }
 
-// In this process: a debugger can be there.
-int replay(const Arguments& arguments) {
-  std::ofstream out(arguments.trace);
-  if (!out) {
-    std::fprintf(stderr, "tidemark simulate: can not write %s\n", arguments.trace.c_str());
-    return kFailed;
-  }
-  SeedResult result;
-  result.seed = arguments.campaign.first_seed;
-  result.report = sim::run_scenario(scenario_of(arguments.campaign, result.seed),
-                                    [&](const std::string& line) { out << line << std::endl; });
-  Totals totals;
-  totals.add(result);
+void print(const Arguments& arguments, const Totals& totals) {
   std::fputs(arguments.as_json ? as_json(totals.report()).c_str() : as_text(totals.report()).c_str(), stdout);
-  if (!result.ok()) say_failure(arguments, result);
-  return result.ok() ? kDone : kFailed;
 }
 
-// Makes the scenario of a failing seed smaller as long as the same property fails.
+// In this process: a debugger can be there.
+int replay(const Arguments& arguments) {
+  const uint64_t seed = arguments.campaign.first_seed;
+  Result<sim::RunReport> report = run_traced(arguments.campaign, seed, arguments.trace);
+  if (!report.ok()) {
+    std::fprintf(stderr, "tidemark simulate: %s\n", report.error().message.c_str());
+    return kFailed;
+  }
+  const SeedResult result{seed, "", std::move(*report)};
+  Totals totals;
+  totals.add(result);
+  print(arguments, totals);
+  if (result.ok()) return kDone;
+  say_findings(result);
+  std::fputs(describe_difference(arguments.trace).c_str(), stderr);
+  say_replay(arguments, seed);
+  return kFailed;
+}
+
+// Makes the scenario of a failing seed smaller as long as it fails in the same way.
 int shrink(const Arguments& arguments) {
   CampaignOptions options = arguments.campaign;
   options.last_seed = options.first_seed;
@@ -212,29 +248,39 @@ int shrink(const Arguments& arguments) {
   return kDone;
 }
 
+// Where no seed ended nobody knows of any probe, which is no proof that all were reached.
+bool reached_all_probes(const Totals& totals) {
+  if (totals.ended() == 0) std::fputs("never reached: any probe, since no seed ended\n", stderr);
+  for (const std::string& probe : totals.unreached())
+    std::fprintf(stderr, "never reached: %s\n", probe.c_str());
+  return totals.ended() > 0 && totals.unreached().empty();
+}
+
 int run(const Arguments& arguments) {
   if (arguments.list_mutations) return list_mutations();
   if (arguments.shrink) return shrink(arguments);
   if (!arguments.trace.empty()) return replay(arguments);
   Totals totals;
+  FailureTraces traces(arguments.campaign, arguments.traces);
   run_campaign(arguments.campaign, [&](const SeedResult& result) {
     totals.add(result);
-    if (!result.ok()) say_failure(arguments, result);
+    if (!result.ok()) say_failure(arguments, result, traces);
     if (totals.seeds() % 100 == 0) say_progress(arguments, totals);
   });
-  std::fputs(arguments.as_json ? as_json(totals.report()).c_str() : as_text(totals.report()).c_str(), stdout);
-  if (arguments.all_probes && !totals.unreached().empty()) {
-    for (const std::string& probe : totals.unreached())
-      std::fprintf(stderr, "never reached: %s\n", probe.c_str());
-    return kFailed;
-  }
+  print(arguments, totals);
+  if (arguments.all_probes && !reached_all_probes(totals)) return kFailed;
   return totals.ok() ? kDone : kFailed;
 }
 
 }  // namespace
 
 int simulate_command(int argc, char** argv) {
+  return simulate_command(argc, argv, sim::run_scenario);
+}
+
+int simulate_command(int argc, char** argv, const RunScenario& run_scenario) {
   Arguments arguments;
+  arguments.campaign.run = run_scenario;
   CLI::App app("runs random clusters under faults in a simulated world, and checks every property",
                "tidemark simulate");
   app.add_option("--seeds", arguments.seeds, "A seed, or the first and the last: 1-100")
@@ -245,10 +291,15 @@ int simulate_command(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--scenario", arguments.campaign.scenario, "What to dwell on")->capture_default_str();
   app.add_option("--set", arguments.campaign.settings, "name=value: changes what the seed drew");
-  app.add_option("--trace", arguments.trace, "Run the first seed alone and write what happens to this file");
-  app.add_flag("--twice", arguments.campaign.twice, "Run each seed twice; both must end the same");
+  app.add_option("--trace", arguments.trace,
+                 "Run one seed in this process and write what happens to this file");
+  app.add_option("--traces", arguments.traces, "Directory for traces of the first failures; empty: none")
+      ->capture_default_str();
+  app.add_flag_callback(
+      "--once", [&arguments] { arguments.campaign.twice = false; },
+      "Run each seed once: half the time, and nobody compares how it ends");
   app.add_flag("--fail-fast", arguments.campaign.stop_at_failure, "End at the first failure");
-  app.add_flag("--shrink", arguments.shrink, "Make the scenario of the first seed, which fails, smaller");
+  app.add_flag("--shrink", arguments.shrink, "Make the scenario of the seed, which fails, smaller");
   app.add_flag("--all-probes", arguments.all_probes, "Fail if a probe was not reached by any seed");
   app.add_option("--mutation", arguments.mutation,
                  "Switch a deliberate bug on (only in a build with mutations)");

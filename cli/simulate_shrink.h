@@ -9,8 +9,8 @@
 
 namespace tidemark {
 
-// Of the first seed of `options`. Gives the settings ("name=value") under which the same property still
-// fails; empty: it does not fail to begin with. `say` is told of each step.
+// Of the first seed of `options`. Gives the settings ("name=value") under which it still fails in the same
+// way; empty: it does not fail to begin with. `say` is told of each step.
 std::vector<std::string> shrink_failure(const CampaignOptions& options,
                                         const std::function<void(const std::string&)>& say);
 

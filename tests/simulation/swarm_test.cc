@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "cli/simulate_campaign.h"
+#include "cli/simulate_trace.h"
 #include "tests/simulation/evaluator.h"
 #include "tests/simulation/scenario.h"
 
@@ -21,13 +22,14 @@ uint64_t seeds() {
 TEST(Swarm, EveryPropertyHoldsAndEachSeedEndsTheSameTwice) {
   CampaignOptions options;
   options.last_seed = seeds();
-  options.twice = true;
-  run_campaign(options, [](const SeedResult& result) {
-    std::string what = result.died ? "the process died" : "";
+  FailureTraces traces(options, ".");
+  run_campaign(options, [&](const SeedResult& result) {
+    if (result.ok()) return;
+    std::string what = result.died.empty() ? "" : "the process died: " + result.died + "\n";
     for (const sim::Finding& finding : result.report.findings)
       what += finding.property + ": " + finding.what + "\n";
-    EXPECT_TRUE(result.ok()) << what << "replay: tidemark simulate --seeds " << result.seed << " --trace seed"
-                             << result.seed << ".trace";
+    ADD_FAILURE() << what << traces.write(result.seed) << "  replay: tidemark simulate --seeds "
+                  << result.seed << " --trace " << trace_path(options, ".", result.seed);
   });
 }
 
@@ -37,6 +39,7 @@ TEST(Swarm, TheMedianSeedHasWorkFaultsAndChanges) {
   std::vector<uint64_t> operations, faults, regions, managers;
   CampaignOptions options;
   options.last_seed = kSeedsOfMedian;
+  options.twice = false;
   run_campaign(options, [&](const SeedResult& result) {
     uint64_t region_changes = 0, manager_changes = 0;
     for (const auto& [name, count] : result.report.changes) {
