@@ -108,13 +108,8 @@ class Totals {
     operations_.push_back(result.report.work.contains("operations") ? result.report.work.at("operations")
                                                                     : 0);
     faults_.push_back(result.report.fault_count());
-    uint64_t regions = 0, managers = 0;
-    for (const auto& [name, count] : result.report.changes) {
-      if (name.ends_with("region") || name.ends_with("regions") || name.ends_with("node")) regions += count;
-      if (name.ends_with("view manager")) managers += count;
-    }
-    region_changes_.push_back(regions);
-    manager_changes_.push_back(managers);
+    region_changes_.push_back(result.report.region_changes());
+    manager_changes_.push_back(result.report.view_manager_changes());
     add(work_, result.report.work);
     add(changes_, result.report.changes);
     add(all_faults_, result.report.faults);

@@ -41,16 +41,10 @@ TEST(Swarm, TheMedianSeedHasWorkFaultsAndChanges) {
   options.last_seed = kSeedsOfMedian;
   options.twice = false;
   run_campaign(options, [&](const SeedResult& result) {
-    uint64_t region_changes = 0, manager_changes = 0;
-    for (const auto& [name, count] : result.report.changes) {
-      if (name.ends_with("region") || name.ends_with("regions") || name.ends_with("node"))
-        region_changes += count;
-      if (name.ends_with("view manager")) manager_changes += count;
-    }
     operations.push_back(result.report.work.contains("operations") ? result.report.work.at("operations") : 0);
     faults.push_back(result.report.fault_count());
-    regions.push_back(region_changes);
-    managers.push_back(manager_changes);
+    regions.push_back(result.report.region_changes());
+    managers.push_back(result.report.view_manager_changes());
   });
   auto median = [](std::vector<uint64_t>& values) {
     std::sort(values.begin(), values.end());
