@@ -86,7 +86,7 @@ std::optional<ClusterShown> Admin::status(const std::string& address) const {
 }
 
 std::optional<std::vector<OperationShown>> Admin::history(const std::string& address) const {
-  const AdminSaid said = ask(address, {"--json", "history"});
+  const AdminSaid said = ask(address, {"history", "--json"});  // Flags may stand anywhere.
   if (!said.ok()) return std::nullopt;
   simdjson::dom::parser parser;
   std::vector<OperationShown> out;

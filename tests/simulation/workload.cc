@@ -76,8 +76,11 @@ void Workload::write_conditionally(CatalogVersion catalog) {
                                              OperationKind::CompareAndDelete};
   ClientWrite write;
   WriteBatch batch;
-  add(random_.chance(0.5) ? "a" : "b", random_row(random_key()), kKinds[random_.below(std::size(kKinds))],
-      write, batch);
+  // Drawn one after the other: arguments of one call would be in an order of the compiler's.
+  const OperationKind kind = kKinds[random_.below(std::size(kKinds))];
+  const Row row = random_row(random_key());
+  const char* table = random_.chance(0.5) ? "a" : "b";
+  add(table, row, kind, write, batch);
   send(std::move(write), std::move(batch), catalog);
 }
 
