@@ -64,7 +64,9 @@ struct NodeSettings {
 
   Status check() const {
     if (!is_valid_member_name(name))
-      return Error{"node.name is missing or no good: use letters, digits, '-', '_' and '.', the first a letter, digit or '_'"};
+      return Error{
+          "node.name is missing or no good: use letters, digits, '-', '_' and '.', the first a letter, digit "
+          "or '_'"};
     if (data.empty()) return Error{"node.data is missing"};
     if (surroundings.kafka_brokers.empty()) return Error{"kafka.brokers is missing"};
     TM_TRY(check_listen_address("node.listen", listen, process.remote_allowed));

@@ -43,7 +43,9 @@ struct ViewManagerSettings {
 
   Status check() const {
     if (!is_valid_member_name(name))
-      return Error{"view_manager.name is missing or no good: use letters, digits, '-', '_' and '.', the first a letter, digit or '_'"};
+      return Error{
+          "view_manager.name is missing or no good: use letters, digits, '-', '_' and '.', the first a "
+          "letter, digit or '_'"};
     return check_listen_address("view_manager.listen", listen, process.remote_allowed);
   }
 };
