@@ -198,7 +198,7 @@ void ViewManagerCore::compute_waiting() {
         settle(*queue);
         park_stalled();
       }
-      if (effects_bytes_ >= limits_.effects_bytes_max) return;
+      if (effects_bytes_ >= limits_.effects_bytes_max && !TM_MUTATION("effects without a bound")) return;
       if (compute_next(*queue) == Step::Done) more = true;
     }
   }
@@ -437,6 +437,7 @@ size_t ViewManagerCore::more_credit(const SourceQueue& queue, size_t granted) co
   const size_t share =
       std::max(limits_.queue_bytes_min, limits_.input_bytes_max / std::max<size_t>(4, 2 * queues_.size()));
   const size_t used = queue.outstanding();
+  if (TM_MUTATION("credit without a bound")) return 1 << 20;
   if (used > share / 2) return 0;
   const size_t left = limits_.input_bytes_max - std::min(granted, limits_.input_bytes_max);
   const size_t least = used < limits_.queue_bytes_min ? limits_.queue_bytes_min - used : 0;
