@@ -342,8 +342,8 @@ const Kind kKinds[] = {
        s.checkpoint_interval_micros = std::min(s.checkpoint_interval_micros, 500'000.0);
      }},
     {"sessions",
-     [](Scenario&
-            s) {  // Clients ask again and again, while regions come apart and together, and sessions end.
+     [](Scenario& s) {
+       // Clients ask again and again, while regions come apart and together, and sessions end.
        s.embedded = 0;
        s.nodes = s.replicas = 2;
        s.clients = 3;

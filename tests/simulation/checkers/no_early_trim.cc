@@ -78,7 +78,7 @@ void NoEarlyTrim::on_removed(const SeenStream& stream) {
   std::ostringstream what;
   what << "stream " << stream.region << " is removed";
   if (!stream.sealed) {
-    // Of a change that was called off. An owner writes its fence before it does anything.
+    // Of a change that was called off: it may have a fence, but nothing was done in it.
     const bool used = std::any_of(stream.records.begin(), stream.records.end(), [](const SeenRecord& record) {
       return record.counts && record.body && record.body->has_commit();
     });
